@@ -1,0 +1,1 @@
+"""From chats to claims: cleaning, the local extractor and the LLM extractor."""
