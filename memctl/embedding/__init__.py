@@ -1,0 +1,1 @@
+"""Text in, vectors out. Nothing here knows what the vectors are for."""
