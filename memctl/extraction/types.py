@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 from memctl.model import Claim, Transcript
@@ -36,9 +35,12 @@ class Extraction:
 class Extractor(Protocol):
     """Turns cleaned transcripts into claims; the local and the LLM extractor both obey it."""
 
-    def extract(self, transcripts: Sequence[Transcript], agent: str, since: datetime) -> list[Extraction]:
+    def extract(
+        self, transcripts: Sequence[Transcript], agent: str, since: Sequence[int] | None = None
+    ) -> list[Extraction]:
         """Read each transcript for the scope ``agent``; one Extraction each, in the same order.
 
-        ``since`` dates the messages that carry no time of their own.
+        Messages at list positions below ``since[i]`` were read by an earlier run: they are context only.
+        Every message carries its time; the caller has dated those that had none.
         """
         ...
