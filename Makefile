@@ -1,0 +1,75 @@
+# make            list the targets
+# make demo       set up everything and show the main job on the sample transcripts
+# make test       set up everything and run the tests
+
+SHELL := bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1|\2/' | column -t -s '|'
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing memctl and its dependencies into $(VENV) (about 2.6 GB, a few minutes the first time) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+.PHONY: setup
+setup: $(READY) ## Install memctl and the tools into .venv
+
+.PHONY: demo
+demo: $(READY) ## Show the main job on the sample transcripts
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash sample_transcripts/demo.sh
+
+.PHONY: test
+test: $(READY) ## Run the tests
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+.PHONY: lint
+lint: $(READY) ## Check style and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(READY) ## Check the types
+	@$(BIN)/mypy
+
+.PHONY: check
+check: lint types test ## Everything that must hold before a change lands
+
+.PHONY: format
+format: $(READY) ## Format the code and the generated part of the README
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/python -m tests.readme --write
+
+.PHONY: bench
+bench: $(READY) ## Measure speed, size and growth on this machine
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: bench-peers
+bench-peers: $(READY) ## The same beside the peers, each in its own environment
+	@$(BIN)/python -m benchmarks --peers $(ARGS)
+
+.PHONY: soak
+soak: $(READY) ## Kill writers 300 times and count what is left
+	@MEMCTL_KILLS=300 $(BIN)/python -m pytest tests/hard -k kill -s $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
+	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 $(ARGS)
+
+.PHONY: train
+train: $(READY) ## Train the extractor and the judge anew (an hour on two cores)
+	@$(BIN)/python -m training.keep
+	@$(BIN)/python -m training.judge
+
+.PHONY: clean
+clean: ## Remove the environment and what was built
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
