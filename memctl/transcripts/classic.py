@@ -1,0 +1,195 @@
+"""AutoGen 0.2 and AG2 classic: ``groupchat.messages``, ``ChatResult``, chats by name, run responses, OpenAI lists.
+
+``role`` says nothing about the speaker here: in ``groupchat.messages`` it is "user" for everybody, and in
+``chat_history`` it flips with the point of view. The speaker is ``name``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memctl.model import Message, Role, ToolResult, Transcript
+from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string
+from memctl.transcripts.repeats import without_repeats
+from memctl.transcripts.turns import (
+    content_text,
+    is_human,
+    kept,
+    said,
+    speaker_and_recipient,
+    tool_calls,
+    tool_results,
+)
+
+_OPENAI_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_SYSTEM_ROLES = frozenset({"system", "developer"})
+_TOOL_ROLES = frozenset({"tool", "function"})
+_CONTENT_KEYS = ("content", "tool_calls", "function_call", "tool_responses")
+
+
+def is_message(record: Any) -> bool:
+    """Tell a message of this family: a role or a name, and content or a tool call."""
+    return (
+        isinstance(record, dict)
+        and ("role" in record or "name" in record)
+        and any(key in record for key in _CONTENT_KEYS)
+        and "contents" not in record
+    )
+
+
+def is_list(document: Document) -> bool:
+    """Recognise lists, JSON lines and concatenated lists of messages."""
+    records = sample(document)
+    return bool(records) and sum(map(is_message, records)) * 2 > len(records)
+
+
+def is_openai(document: Document) -> bool:
+    """Recognise a message list in which nobody has a name."""
+    return is_list(document) and not any(string(r.get("name")) for r in objects(document.records) if not _is_tool(r))
+
+
+def is_chat_result(document: Document) -> bool:
+    """Recognise ``ChatResult``, alone or as the values of a dict (``a_initiate_chats``) or list."""
+    return any("chat_history" in result for result in _results(document))
+
+
+def is_run_response(document: Document) -> bool:
+    """Recognise AG2's run response, and any object that carries messages of this family."""
+    found = objects(sequence(document.root.get("messages")))[:20]
+    return bool(found) and sum(map(is_message, found)) * 2 > len(found)
+
+
+def is_by_name(document: Document) -> bool:
+    """Recognise chats keyed by the name of the peer, or by agent and peer."""
+    root = document.root
+    return bool(root) and all(_is_view(value) for value in root.values())
+
+
+def _is_view(value: Any) -> bool:
+    if isinstance(value, dict):
+        return bool(value) and all(isinstance(inner, list) and _is_view(inner) for inner in value.values())
+    return isinstance(value, list) and all(is_message(item) for item in value[:20])
+
+
+def read_list(document: Document) -> list[Transcript]:
+    """Read a list of messages; repeats of a resumed chat are left out."""
+    form = "openai" if is_openai(document) else "groupchat"
+    messages, notes = without_repeats(read_messages(document.records), _starts(document.values))
+    return [document.transcript(form, messages, notes=(*notes, *_odd(document.records)))]
+
+
+def read_chat_result(document: Document) -> list[Transcript]:
+    """Read each ``ChatResult`` of the file as one chat; the summary and the costs are no conversation."""
+    results = [result for result in _results(document) if "chat_history" in result]
+    transcripts, offset = [], 0
+    for number, result in enumerate(results):
+        history = sequence(result.get("chat_history"))
+        part = f"chat {number + 1}" if len(results) > 1 else ""
+        transcripts.append(document.transcript("chat-result", read_messages(history, offset), part=part))
+        offset += len(history)
+    return transcripts
+
+
+def read_run_response(document: Document) -> list[Transcript]:
+    """Read the ``messages`` of a run response."""
+    records = sequence(document.root.get("messages"))
+    return [document.transcript("run-response", read_messages(records), notes=_odd(records))]
+
+
+def read_by_name(document: Document) -> list[Transcript]:
+    """Read chats keyed by name: the fullest view, and from the others only what it does not hold."""
+    views = [view for view in _views(document.root) if view]
+    fullest = max(range(len(views)), key=lambda n: len(views[n]), default=0)
+    order = [fullest, *(n for n in range(len(views)) if n != fullest)]
+    starts = [sum(map(len, views[:n])) for n in range(len(views))]
+    transcripts: list[Transcript] = []
+    heard: set[tuple[str, str]] = set()
+    for n in order:
+        messages = read_messages(views[n], starts[n])
+        fresh = [m for m in messages if (m.speaker, m.text) not in heard or not m.text]
+        heard.update((m.speaker, m.text) for m in messages)
+        if n == fullest or any(m.text for m in fresh):
+            part = f"view {n + 1}" if transcripts else ""
+            transcripts.append(document.transcript("chat-messages", fresh, part=part))
+    return transcripts
+
+
+def _views(root: dict[str, Any]) -> Iterator[list[Any]]:
+    for value in root.values():
+        yield from map(sequence, value.values()) if isinstance(value, dict) else [sequence(value)]
+
+
+def read_messages(records: Sequence[Any], offset: int = 0, *, default: str = "") -> list[Message]:
+    """Read the messages of a list; ``index`` is the place in it plus ``offset``."""
+    named = any(string(record.get("name")) for record in objects(records[:50]))
+    return kept(
+        _message(offset + place, record, named=named, opening=place == 0, default=default)
+        for place, record in enumerate(records)
+        if isinstance(record, dict)
+    )
+
+
+def _message(index: int, record: dict[str, Any], *, named: bool, opening: bool, default: str) -> Message | None:
+    role = string(record.get("role")).lower()
+    calls = _calls(record)
+    content = record.get("content")
+    if calls and content == "None":  # what AG2 writes for the null content of a tool call
+        content = None
+    if role in _SYSTEM_ROLES:
+        return said(index, first(record, "name") or "system", content, role=Role.SYSTEM)
+    if _is_tool(record):
+        return _tool_turn(index, record, content, default)
+    speaker, recipient = speaker_and_recipient(_speaker(record, role, named=named, opening=opening, default=default))
+    kind = Role.USER if speaker == "user" or is_human(speaker) else Role.AGENT
+    return said(index, speaker, content, role=kind, recipient=recipient, calls=calls)
+
+
+def _speaker(record: dict[str, Any], role: str, *, named: bool, opening: bool, default: str) -> str:
+    """Name the speaker; a group run's first message has no name and the role "assistant", yet it is the user's."""
+    found = first(record, "name", "source", "author_name", "sender", "speaker", "agent") or default
+    if found:
+        return found
+    if role and role not in _OPENAI_ROLES:
+        return first(record, "role")
+    return "user" if role == "user" or (named and opening) or not role else role
+
+
+def _is_tool(record: dict[str, Any]) -> bool:
+    return string(record.get("role")).lower() in _TOOL_ROLES or bool(record.get("tool_responses"))
+
+
+def _tool_turn(index: int, record: dict[str, Any], content: Any, default: str) -> Message | None:
+    """Read what a tool answered; ``content`` repeats ``tool_responses``, so only one of them counts."""
+    results = tool_results(record.get("tool_responses"))
+    name = first(record, "name")
+    if not results:
+        text = content_text(content)
+        tool = name if string(record.get("role")).lower() == "function" else ""
+        failed = True if text.startswith("Error: ") else None
+        results = (ToolResult(text, tool, first(record, "tool_call_id"), failed),) if text else ()
+    text = "\n\n".join(result.content for result in results)
+    return said(index, name or default or "tool", text, role=Role.TOOL, results=results)
+
+
+def _calls(record: dict[str, Any]) -> tuple[Any, ...]:
+    calls = tool_calls(record.get("tool_calls"))
+    return calls or tool_calls([record["function_call"]] if mapping(record.get("function_call")) else [])
+
+
+def _results(document: Document) -> list[dict[str, Any]]:
+    found = objects(document.records)
+    return found if any("chat_history" in r for r in found) else objects(document.root.values())
+
+
+def _starts(values: Sequence[Any]) -> list[int]:
+    """Tell where each list of the file begins, in numbers of messages."""
+    starts, place = [], 0
+    for value in values:
+        if isinstance(value, list):
+            starts.append(place)
+        place += len(value) if isinstance(value, list) else 1
+    return starts
+
+
+def _odd(records: Sequence[Any]) -> tuple[str, ...]:
+    odd = sum(1 for record in records if not isinstance(record, dict))
+    return (f"{odd} entries that are no messages were left out",) if odd else ()

@@ -1,0 +1,38 @@
+"""Messages that a file holds twice: a resumed chat begins with a copy of the chat before it."""
+
+from collections.abc import Sequence
+
+from memctl.model import Message
+
+_SHORTEST = 3
+
+
+def without_repeats(messages: Sequence[Message], starts: Sequence[int] = ()) -> tuple[list[Message], tuple[str, ...]]:
+    """Leave out the copies of earlier turns.
+
+    A copy is everything from the beginning of the file, at least three messages, said again word for word.
+    ``starts`` are the indexes at which lists in the file begin; there any number of messages counts.
+    """
+    fresh = frozenset(starts[1:])
+    kept: list[Message] = []
+    place = 0
+    while place < len(messages):
+        least = 1 if messages[place].index in fresh else _SHORTEST
+        if len(kept) >= least and _says_again(messages, place, kept):
+            place += len(kept)
+        else:
+            kept.append(messages[place])
+            place += 1
+    dropped = len(messages) - len(kept)
+    return kept, ((f"{dropped} repeated messages of a resumed chat were left out",) if dropped else ())
+
+
+def _says_again(messages: Sequence[Message], place: int, before: Sequence[Message]) -> bool:
+    """Tell whether the messages from ``place`` on repeat all of ``before``; the first difference ends it."""
+    if place + len(before) > len(messages):
+        return False
+    return all(_same(messages[place + n], message) for n, message in enumerate(before))
+
+
+def _same(one: Message, other: Message) -> bool:
+    return one.text == other.text and one.speaker == other.speaker and one.tool_calls == other.tool_calls
