@@ -1,0 +1,148 @@
+"""Where a store lives and what lies where in it: a folder, or a prefix on an object store."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memctl.errors import DamagedStore
+from memctl.store.files import Files, LocalFiles
+from memctl.store.types import Model
+from memctl.times import iso, parse_instant
+
+CACHE_VARIABLE = "MEMCTL_CACHE"
+META_FILE = "memctl.json"
+FORMAT = 1
+
+_URI = re.compile(r"^(s3|gs|az)://", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The address of a store. ``root`` holds the record, ``near`` what each machine keeps for itself."""
+
+    root: str
+    near: Path
+
+    @property
+    def local(self) -> bool:
+        """Whether the record is in a folder of this machine."""
+        return not is_uri(self.root)
+
+    @property
+    def record(self) -> str:
+        """The LanceDB database."""
+        return f"{self.root}/record"
+
+    @property
+    def index(self) -> Path:
+        """The DuckDB file."""
+        return self.near / "index.duckdb"
+
+    @property
+    def lock(self) -> Path:
+        """The file that the one writer locks."""
+        return self.near / "lock"
+
+    @property
+    def spool(self) -> Path:
+        """The folder of recall counts that no writer has taken in yet."""
+        return self.near / "spool"
+
+    def table(self, name: str) -> str:
+        """Give the address of one table of the record."""
+        return f"{self.record}/{name}.lance"
+
+    def files(self) -> Files:
+        """Give the small files of the store: description and journals."""
+        if self.local:
+            return LocalFiles(Path(self.root))
+        from memctl.store.objects import ObjectFiles
+
+        return ObjectFiles(self.root)
+
+    def storage_options(self) -> dict[str, str] | None:
+        """Tell what LanceDB must be told to reach the object store; None for a folder."""
+        return None if self.local else object_store_options(os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The description of a store: format number, embedding model, time of creation."""
+
+    format: int
+    model: Model
+    created: datetime
+
+    def dump(self) -> bytes:
+        """Give the description as the bytes of ``memctl.json``."""
+        model = {"name": self.model.name, "digest": self.model.digest, "dimension": self.model.dimension}
+        return json.dumps({"format": self.format, "model": model, "created": iso(self.created)}, indent=1).encode()
+
+
+def is_uri(text: str) -> bool:
+    """Whether a home is on an object store."""
+    return bool(_URI.match(text))
+
+
+def locate(home: str | os.PathLike[str]) -> Home:
+    """Read a home as users write it. For an object store the index and the spool go to this machine's cache."""
+    text = os.fspath(home)
+    if not is_uri(text):
+        folder = Path(text).expanduser().absolute()
+        return Home(str(folder), folder)
+    root = text.rstrip("/")
+    return Home(root, _cache_folder() / hashlib.sha256(root.encode()).hexdigest()[:20])
+
+
+def _cache_folder() -> Path:
+    given = os.environ.get(CACHE_VARIABLE)
+    if given:
+        return Path(given).expanduser().absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("memctl")
+
+
+def object_store_options(environment: Mapping[str, str]) -> dict[str, str]:
+    """Say to LanceDB what the usual variables of the cloud tools say; credentials it finds by itself."""
+    options: dict[str, str] = {}
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
+    endpoint = endpoint or environment.get("AWS_ENDPOINT")
+    if endpoint:
+        options["endpoint"] = endpoint
+        options["allow_http"] = str(endpoint.startswith("http://")).lower()
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    if region:
+        options["region"] = region
+    return options
+
+
+def read_meta(home: Home) -> Meta | None:
+    """Give the store's description, or None where there is no store."""
+    data = home.files().read(META_FILE)
+    if data is None:
+        return None
+    try:
+        return _parse_meta(json.loads(data))
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedStore(path=home.root, reason=f"{META_FILE} cannot be read ({error})") from error
+
+
+def _parse_meta(raw: dict[str, Any]) -> Meta:
+    model = raw["model"]
+    return Meta(
+        format=int(raw["format"]),
+        model=Model(str(model["name"]), str(model["digest"]), int(model["dimension"])),
+        created=parse_instant(raw["created"]),
+    )
+
+
+def write_meta(home: Home, meta: Meta) -> None:
+    """Put the store's description in place."""
+    home.files().write(META_FILE, meta.dump())

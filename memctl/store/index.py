@@ -1,0 +1,297 @@
+"""The index: a DuckDB file with the metadata of the record, for listing, counting and SQL. The only home of duckdb.
+
+It is derived. It carries the versions of the record's tables; behind → caught up, damaged or of another schema →
+built anew from the record. No process keeps it open: DuckDB lets a writer keep all others out, and a reader the
+writer. Where it cannot be opened or written, the same index is built in memory for the one question.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from memctl.errors import UsageProblem
+from memctl.store import queries
+from memctl.store.guard import crash_point, plain_reason, private_files
+from memctl.store.home import Home
+from memctl.store.record import Record
+from memctl.store.rows import columns
+from memctl.store.types import TABLES
+
+SCHEMA = 1
+_PATIENCE = 1.0
+_READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "autoinstall_known_extensions": "false"}
+_LEFT_OUT = {"vector", "terms", "changes", "tool", "value"}
+_WITHOUT_TEXT = {"messages": {"text"}}
+
+_turns: dict[str, threading.RLock] = {}
+
+
+class Unusable(Exception):
+    """The index file cannot serve (now): the reason, and whether building it anew would help."""
+
+    def __init__(self, reason: str, *, rebuild: bool) -> None:
+        super().__init__(reason)
+        self.rebuild = rebuild
+
+
+class Index:
+    """The index of one store."""
+
+    def __init__(self, home: Home, record: Record, note: Callable[[str], None]) -> None:
+        """``note`` is told when the index had to be rebuilt or gone around."""
+        self.path = home.index
+        self.record = record
+        self.note = note
+        self._turn = _turns.setdefault(str(self.path), threading.RLock())
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """Give a connection to an index that agrees with the record, for a short read."""
+        with self._turn:
+            connection = self._current()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def catch_up(self) -> bool:
+        """Bring the file up to the record; False where it cannot be written now (the next reader will)."""
+        with self._turn:
+            try:
+                self._catch_up()
+            except Unusable as problem:
+                if problem.rebuild and self.path.exists():
+                    self.note(f"The index was rebuilt from the record: {problem}.")
+                return problem.rebuild and self.rebuild()
+        crash_point("index-written")
+        return True
+
+    def rebuild(self) -> bool:
+        """Build the file anew from the record, beside the old one, and put it in its place."""
+        temporary = self.path.with_name(f".index.{os.getpid()}.tmp")
+        with self._turn:
+            try:
+                with private_files():
+                    self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    temporary.unlink(missing_ok=True)
+                    self._fill(temporary)
+                    crash_point("index-rebuilt")
+                    temporary.replace(self.path)
+                    _wal(self.path).unlink(missing_ok=True)
+            except (OSError, Unusable):
+                return False
+            finally:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+        return True
+
+    def sql(self, query: str, *, limit: int, seconds: float) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
+        import duckdb
+
+        _require_select(query)
+        with self.reading() as connection, _deadline(connection, seconds):
+            try:
+                cursor = connection.execute(query)
+                names = [column[0] for column in cursor.description or ()]
+                return names, cursor.fetchmany(limit)
+            except duckdb.InterruptException as error:
+                raise UsageProblem(reason=f"The query took longer than {seconds:g} s") from error
+            except duckdb.Error as error:
+                raise UsageProblem(reason=f"The query failed: {plain_reason(error)}") from error
+
+    def watermark(self) -> dict[str, int] | None:
+        """Give the record's versions that the file knows, or None where it cannot be read."""
+        with self._turn:
+            try:
+                with _connected(self.path, read_only=True) as connection:
+                    return dict(_mark(connection)["versions"])
+            except Unusable:
+                return None
+
+    def _current(self) -> Any:
+        """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""
+        for attempt in range(2):
+            try:
+                connection = _connect(self.path, read_only=True)
+                if _mark(connection)["versions"] == self.record.versions():
+                    return connection
+                connection.close()
+            except Unusable as problem:
+                if not problem.rebuild:
+                    break
+            if attempt or not self.catch_up():
+                break
+        return self._in_memory()
+
+    def _in_memory(self) -> Any:
+        connection = _memory()
+        _create(connection)
+        self._load(connection, {}, 0)
+        for option in _READ_ONLY:
+            connection.execute(f"SET {option} = {_READ_ONLY[option]}")
+        return connection
+
+    def _catch_up(self) -> None:
+        with private_files(), _connected(self.path, read_only=False) as connection:
+            mark = _mark(connection)
+            with _transaction(connection):
+                self._load(connection, mark["versions"], mark["sequence"])
+
+    def _fill(self, path: Path) -> None:
+        with _connected(path, read_only=False, create=True) as connection:
+            _create(connection)
+            with _transaction(connection):
+                self._load(connection, {}, 0)
+
+    def _load(self, connection: Any, known: dict[str, int], sequence: int) -> None:
+        """Take in all rows that changed after ``sequence``, from the tables whose version is not the known one."""
+        versions, reached = self.record.versions(), sequence
+        for table in TABLES:
+            if known.get(table) != versions[table]:
+                where = f"changed > {sequence}" if known else ""
+                reached = max(reached, self._take_in(connection, table, where))
+        _set_mark(connection, versions, reached)
+
+    def _take_in(self, connection: Any, table: str, where: str) -> int:
+        highest = 0
+        for batch in self.record.batches(table, columns=indexed(table), where=where):
+            if batch.num_rows:
+                highest = max(highest, *batch.column("changed").to_pylist())
+                _upsert(connection, table, batch, replacing=bool(where))
+        if where and queries.total(connection, table) != self.record.count(table):
+            # Rows were deleted behind our back (another machine's undo, a repair): take the table in whole.
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608
+            return self._take_in(connection, table, "")
+        return highest
+
+
+def indexed(table: str) -> list[str]:
+    """Give the columns of a table that the index carries."""
+    left_out = _LEFT_OUT | _WITHOUT_TEXT.get(table, set())
+    return [name for name in columns(table) if name not in left_out]
+
+
+def _upsert(connection: Any, table: str, batch: Any, *, replacing: bool) -> None:
+    import pyarrow as pa
+
+    incoming = pa.Table.from_batches([batch]).select(indexed(table))
+    connection.register("incoming", _without_zones(incoming))
+    if replacing:
+        connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT id FROM incoming)")  # noqa: S608
+    connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608
+    connection.unregister("incoming")
+
+
+def _without_zones(table: Any) -> Any:
+    """All times of the index are UTC without saying so, which DuckDB compares without an extension."""
+    import pyarrow as pa
+
+    for number, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            table = table.set_column(number, field.name, table.column(number).cast(pa.timestamp("us")))
+    return table
+
+
+def _create(connection: Any) -> None:
+    for statement in queries.SCHEMA:
+        connection.execute(statement)
+    connection.execute("CREATE TABLE memctl (schema INTEGER, versions VARCHAR, sequence BIGINT)")
+    connection.execute("INSERT INTO memctl VALUES (?, '{}', 0)", [SCHEMA])
+
+
+def _mark(connection: Any) -> dict[str, Any]:
+    import duckdb
+
+    try:
+        rows = connection.execute("SELECT schema, versions, sequence FROM memctl").fetchall()
+        if len(rows) != 1 or rows[0][0] != SCHEMA:
+            raise Unusable("it has another schema", rebuild=True)
+        return {"versions": json.loads(rows[0][1]), "sequence": rows[0][2]}
+    except (duckdb.Error, ValueError) as error:
+        raise Unusable(plain_reason(error), rebuild=True) from error
+
+
+def _set_mark(connection: Any, versions: dict[str, int], sequence: int) -> None:
+    connection.execute("UPDATE memctl SET versions = ?, sequence = ?", [json.dumps(versions), sequence])
+
+
+@contextmanager
+def _transaction(connection: Any) -> Iterator[None]:
+    import duckdb
+
+    try:
+        connection.execute("BEGIN")
+        yield
+        connection.execute("COMMIT")
+    except duckdb.Error as error:
+        raise Unusable(plain_reason(error), rebuild=True) from error
+
+
+@contextmanager
+def _connected(path: Path, *, read_only: bool, create: bool = False) -> Iterator[Any]:
+    connection = _connect(path, read_only=read_only, create=create)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
+    """Open the file, waiting a moment for other processes."""
+    import duckdb
+
+    if not create and not path.exists():
+        raise Unusable("it is missing", rebuild=True)
+    started = time.monotonic()
+    while True:
+        try:
+            return duckdb.connect(str(path), read_only=read_only, config=dict(_READ_ONLY) if read_only else {})
+        except duckdb.Error as error:
+            if "lock" not in str(error).lower():
+                raise Unusable(plain_reason(error), rebuild=not _forbidden(path, error)) from error
+            if time.monotonic() - started > _PATIENCE:
+                raise Unusable("another process has it open", rebuild=False) from error
+        time.sleep(0.01)
+
+
+def _forbidden(path: Path, error: Exception) -> bool:
+    text = str(error).lower()
+    return "permission denied" in text or "read-only" in text or not os.access(path.parent, os.W_OK)
+
+
+def _memory() -> Any:
+    import duckdb
+
+    return duckdb.connect(":memory:")
+
+
+def _wal(path: Path) -> Path:
+    return path.with_name(path.name + ".wal")
+
+
+def _require_select(query: str) -> None:
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(query)
+    except duckdb.Error as error:
+        raise UsageProblem(reason=f"The query is not SQL: {plain_reason(error)}") from error
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise UsageProblem(reason="Only one SELECT is allowed")
+
+
+@contextmanager
+def _deadline(connection: Any, seconds: float) -> Iterator[None]:
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,202 @@
+"""The record: five LanceDB tables that hold everything.
+
+Reads go through ``lance`` (quick to import), writes through ``lancedb``. Reading takes no lock and works on a
+read-only folder; writing is for the holder of the writer lock.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from memctl.store.filters import one_of
+from memctl.store.guard import is_missing_file, lance_errors, private_files
+from memctl.store.home import Home
+from memctl.store.rows import Row, from_table, schema
+from memctl.store.types import TABLES
+
+Answer = TypeVar("Answer")
+
+_IDS_PER_CONDITION = 2000
+_INDEXES = {
+    "facts": {"terms": "FTS", "agent": "BITMAP", "state": "BITMAP", "id": "BTREE", "changed": "BTREE"},
+    "messages": {"terms": "FTS", "agent": "BITMAP", "transcript_id": "BTREE", "id": "BTREE", "chain": "BTREE"},
+    "transcripts": {},
+    "state": {},
+    "runs": {},
+}
+# Readers may still be looking at an old version; what they take longer than this for is read again.
+_VERSIONS_KEPT = 12
+
+
+class Record:
+    """The tables below a home."""
+
+    def __init__(self, home: Home, dimension: int) -> None:
+        """Address the tables; nothing is opened yet."""
+        self.home = home
+        self.dimension = dimension
+        self._options = home.storage_options()
+        self._open: dict[str, Any] = {}
+        self._session: Any = None
+        self._database: Any = None
+
+    # Reading
+
+    def read(self, table: str, look: Callable[[Any], Answer]) -> Answer:
+        """Call ``look`` with the table's newest version; once more if a compaction took files away meanwhile."""
+        for attempt in range(3):
+            with lance_errors(self.home.root):
+                try:
+                    return look(self._dataset(table))
+                except (OSError, ValueError, RuntimeError) as error:
+                    outdated = self._open.pop(table, None)
+                    if attempt == 2 or not is_missing_file(error) or not self._moved_on(table, outdated):
+                        raise
+        raise AssertionError("unreachable")
+
+    def rows(
+        self, table: str, *, columns: Sequence[str] | None = None, where: str = "", limit: int | None = None
+    ) -> list[Row]:
+        """Give the rows that meet a condition."""
+        return from_table(self.arrow(table, columns=columns, where=where, limit=limit))
+
+    def arrow(
+        self, table: str, *, columns: Sequence[str] | None = None, where: str = "", limit: int | None = None
+    ) -> Any:
+        """Give the rows that meet a condition, as an Arrow table."""
+        picked = list(columns) if columns else None
+        return self.read(table, lambda data: data.to_table(columns=picked, filter=where or None, limit=limit))
+
+    def batches(self, table: str, *, columns: Sequence[str], where: str = "", size: int = 8192) -> Iterator[Any]:
+        """Give the rows that meet a condition, as Arrow batches of one version of the table, without holding all."""
+        with lance_errors(self.home.root):
+            yield from self._dataset(table).to_batches(columns=list(columns), filter=where or None, batch_size=size)
+
+    def by_ids(self, table: str, ids: Sequence[str], columns: Sequence[str] | None = None) -> dict[str, Row]:
+        """Give the rows with these ids, by id."""
+        found: dict[str, Row] = {}
+        unique = list(dict.fromkeys(ids))
+        for start in range(0, len(unique), _IDS_PER_CONDITION):
+            where = one_of("id", unique[start : start + _IDS_PER_CONDITION])
+            found |= {row["id"]: row for row in self.rows(table, columns=columns, where=where)}
+        return found
+
+    def count(self, table: str, where: str = "") -> int:
+        """How many rows meet a condition."""
+        return int(self.read(table, lambda data: data.count_rows(where or None)))
+
+    def version(self, table: str) -> int:
+        """Give the number of the table's newest version."""
+        return int(self.read(table, lambda data: data.version))
+
+    def versions(self) -> dict[str, int]:
+        """Give the newest version of every table."""
+        return {table: self.version(table) for table in TABLES}
+
+    def sequence(self) -> int:
+        """Give the number of the last batch that was applied; 0 in a new store."""
+        numbers = self.arrow("runs", columns=["sequence"]).column("sequence").to_pylist()
+        return max(numbers, default=0)
+
+    def _dataset(self, table: str) -> Any:
+        import lance
+
+        known = self._open.get(table)
+        if known is not None and known.latest_version == known.version:
+            return known
+        if self._session is None:
+            self._session = lance.Session()
+        opened = lance.dataset(self.home.table(table), storage_options=self._options, session=self._session)
+        self._open[table] = opened
+        return opened
+
+    def _moved_on(self, table: str, outdated: Any) -> bool:
+        return outdated is not None and self._dataset(table).version != outdated.version
+
+    # Writing
+
+    def create(self) -> None:
+        """Make the tables and their indexes; those that are there already are left alone."""
+        with lance_errors(self.home.root), private_files():
+            existing = set(self._db().table_names(limit=1000))
+            for table in TABLES:
+                if table not in existing:
+                    self._db().create_table(table, schema=schema(table, self.dimension), exist_ok=True)
+                self._index(table, missing_only=True)
+
+    def upsert(self, table: str, rows: Any) -> None:
+        """Write an Arrow table of rows in one commit, replacing those with the same id: safe to repeat."""
+        if not rows.num_rows:
+            return
+        with lance_errors(self.home.root), private_files():
+            merge = self._table(table).merge_insert("id")
+            merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+    def delete(self, table: str, ids: Sequence[str]) -> None:
+        """Remove the rows with these ids: safe to repeat."""
+        for start in range(0, len(ids), _IDS_PER_CONDITION):
+            with lance_errors(self.home.root), private_files():
+                self._table(table).delete(one_of("id", ids[start : start + _IDS_PER_CONDITION]))
+
+    def tidy(self, table: str) -> None:
+        """Merge small files, bring the indexes up to date and drop versions nobody looks at any more: cheap."""
+        with lance_errors(self.home.root), private_files():
+            data = self._fresh(table)
+            data.optimize.compact_files(materialize_deletions_threshold=0.1)
+            data.optimize.optimize_indices()
+            self._fresh(table).cleanup_old_versions(
+                older_than=timedelta(0), retain_versions=_VERSIONS_KEPT, delete_unverified=False
+            )
+            self._open.pop(table, None)
+
+    def compact(self, table: str) -> None:
+        """Rewrite without deleted rows, build the indexes anew and drop all that is not the newest version.
+
+        Afterwards nothing that was deleted or replaced is in any file of the table.
+        """
+        with lance_errors(self.home.root), private_files():
+            data = self._fresh(table)
+            data.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
+            self._index(table, missing_only=False)
+            self._fresh(table).cleanup_old_versions(older_than=timedelta(0), delete_unverified=True)
+            self._open.pop(table, None)
+
+    def fragments(self, table: str) -> int:
+        """How many data files the table is made of."""
+        return int(self.read(table, lambda data: len(data.get_fragments())))
+
+    def _db(self) -> Any:
+        if self._database is None:
+            import lancedb
+
+            self._database = lancedb.connect(self.home.record, storage_options=self._options)
+        return self._database
+
+    def _table(self, table: str) -> Any:
+        return self._db().open_table(table)
+
+    def _fresh(self, table: str) -> Any:
+        import lance
+
+        return lance.dataset(self.home.table(table), storage_options=self._options)
+
+    def _index(self, table: str, *, missing_only: bool) -> None:
+        from lancedb.index import FTS, Bitmap, BTree
+
+        # Words come analysed by the caller, so the index splits at spaces and changes nothing.
+        words = FTS(
+            base_tokenizer="whitespace",
+            language="English",
+            with_position=False,
+            max_token_length=None,
+            lower_case=False,
+            stem=False,
+            remove_stop_words=False,
+            ascii_folding=False,
+        )
+        kinds = {"FTS": words, "BITMAP": Bitmap(), "BTREE": BTree()}
+        opened = self._table(table)
+        present = {column for index in opened.list_indices() for column in index.columns}
+        for column, kind in _INDEXES[table].items():
+            if not missing_only or column not in present:
+                opened.create_index(column, config=kinds[kind], replace=True)

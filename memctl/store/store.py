@@ -1,0 +1,164 @@
+"""The store as the rest of memctl sees it: one object to read from, and one way to write."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from memctl import times
+from memctl.errors import NewerStore, NoStore, OtherModel
+from memctl.store import batch as batches
+from memctl.store import journal, spool
+from memctl.store.filters import literal
+from memctl.store.guard import crash_point, file_errors
+from memctl.store.home import FORMAT, Home, Meta, locate, read_meta, write_meta
+from memctl.store.journal import Batch
+from memctl.store.lock import FileLock, Holder, Lock
+from memctl.store.reader import Reader
+from memctl.store.rows import (
+    Row,
+)
+from memctl.store.types import (
+    TABLES,
+    Changes,
+    Model,
+    Receipt,
+    RunInfo,
+)
+
+DEFAULT_WAIT = 30.0
+_TIDY_EVERY = 25
+
+
+class Store(Reader):
+    """An open store. Opening reads one small file.
+
+    Reading needs no lock and never waits. Writing is ``apply``, and nothing else; an operation that decides
+    by what it read does both inside ``writing``, so that nobody changes the store in between.
+    """
+
+    def __init__(self, home: Home, meta: Meta) -> None:
+        """Use ``Store.open`` or ``Store.create``."""
+        super().__init__(home, meta)
+        self.files = home.files()
+        self.lock = _lock_for(home)
+
+    # Opening
+
+    @classmethod
+    def open(cls, home: str | os.PathLike[str], *, model: Model | None = None) -> "Store":
+        """Open an existing store; ``model`` given, it must be the one the store was built with."""
+        place = locate(home)
+        meta = read_meta(place)
+        if meta is None:
+            raise NoStore(path=place.root)
+        if meta.format > FORMAT:
+            raise NewerStore(path=place.root, found=meta.format, supported=FORMAT)
+        if model is not None and (model.name, model.dimension) != (meta.model.name, meta.model.dimension):
+            raise OtherModel(path=place.root, stored=meta.model.name, wanted=model.name)
+        return cls(place, meta)
+
+    @classmethod
+    def create(cls, home: str | os.PathLike[str], model: Model, *, wait: float = DEFAULT_WAIT) -> "Store":
+        """Open the store, making it first where there is none. Safe to be interrupted and repeated."""
+        place = locate(home)
+        if read_meta(place) is None:
+            _make_folders(place)
+            store = cls(place, Meta(FORMAT, model, times.now()))
+            with store.lock.held("create", wait):
+                if read_meta(place) is None:
+                    store.record.create()
+                    crash_point("tables-created")
+                    write_meta(place, store.meta)
+        return cls.open(home, model=model)
+
+    # Writing
+
+    @contextmanager
+    def writing(self, command: str, *, wait: float = DEFAULT_WAIT) -> Iterator[None]:
+        """Be the one writer for a block; what a dead writer left is finished first. May be nested.
+
+        Raises StoreBusy, naming the holder, after ``wait`` seconds, and ReadOnlyStore where nothing can be written.
+        """
+        with self.lock.held(command, wait):
+            self._finish_left()
+            yield
+
+    def apply(self, changes: Changes, run: RunInfo, *, wait: float = DEFAULT_WAIT) -> Receipt:
+        """Do all of the changes, or, where it fails before they are accepted, none of them.
+
+        Rows that would stay as they are, are not written; a batch that changes nothing leaves no run.
+        ``uses`` and ``last_used_at`` of known facts are the store's own: it keeps the higher ones.
+        """
+        with self.writing(run.command, wait=wait):
+            wanted = batches.plan(self.record, batches.rows_of(changes), batches.drops_of(changes))
+            return self._commit(wanted, run)
+
+    def _commit(self, wanted: batches.Plan, run: RunInfo, extra_runs: Sequence[Row] = ()) -> Receipt:
+        if not any(wanted.writes.values()) and not any(wanted.deletes.values()):
+            return Receipt(run.id or "")
+        finished = times.now()
+        sequence = self.record.sequence() + 1
+        name, part = self._run_name(run, sequence, finished)
+        receipt = wanted.receipt(name, part)
+        row = batches.run_row(run, name, part, sequence, finished, wanted)
+        uses = spool.take(self.home.spool, sequence)
+        batches.fold(self.record, wanted, uses)
+        batch = batches.assemble(wanted, [row, *extra_runs], sequence, uses, self.meta.model.dimension)
+        journal.write(self.files, batch)
+        self._perform(batch)
+        return receipt
+
+    def _run_name(self, run: RunInfo, sequence: int, at: datetime) -> tuple[str, int]:
+        if run.id is None:
+            return f"{(run.started_at or at):%Y%m%dT%H%M%S}-{sequence:05d}", 0
+        parts = self.record.rows("runs", columns=["part_number"], where=f"run = {literal(run.id)}")
+        return run.id, max((row["part_number"] for row in parts), default=-1) + 1
+
+    def _perform(self, batch: Batch) -> None:
+        """Bring an accepted batch into the record and the index. Doing it twice is doing it once."""
+        for table in TABLES:
+            self.lock.confirm()
+            if table in batch.writes:
+                self.record.upsert(table, batch.writes[table])
+            if batch.deletes.get(table):
+                self.record.delete(table, batch.deletes[table])
+            crash_point(f"{table}-written")
+        self.index.catch_up()
+        spool.remove(self.home.spool, batch.spool)
+        journal.remove(self.files, batch)
+        if batch.sequence % _TIDY_EVERY == 0:
+            self.tidy()
+
+    def _finish_left(self) -> None:
+        for name in journal.left(self.files):
+            batch = journal.read(self.files, name, self.home.root)
+            if batch is not None:
+                self._perform(batch)
+
+    def tidy(self) -> None:
+        """Keep the number of files and versions small; ``apply`` calls this now and then."""
+        for table in TABLES:
+            self.record.tidy(table)
+        self.index.catch_up()
+
+    def holder(self) -> Holder | None:
+        """Who is writing now."""
+        return self.lock.holder()
+
+
+def _lock_for(home: Home) -> Lock:
+    if home.local:
+        return FileLock(home.lock)
+    from memctl.store.lease import Lease
+
+    return Lease(home)
+
+
+def _make_folders(home: Home) -> None:
+    with file_errors(home.root):
+        home.near.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(PermissionError):
+            Path(home.near).chmod(0o700)
