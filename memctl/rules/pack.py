@@ -1,0 +1,125 @@
+"""Choosing what goes into a recall block, so that it never costs more than it may.
+
+The best memories come first, but no type crowds the others out: each memory of a type that is already in
+makes the next of that type a little less urgent. What does not fit is counted and said on the last line.
+Tokens are counted by :mod:`memctl.rules.tokens`, which never counts too few.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memctl.model import Hit, MessageHit, RecallBlock
+from memctl.rules.layout import CHATS, ORDER, Layout, section_of
+from memctl.rules.tokens import count
+
+CROWDING = 0.94  # what is left of a memory's urgency for each memory of its type that is already in
+
+Item = Hit | MessageHit
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What goes in, and how many that bear on the question do not."""
+
+    hits: tuple[Hit, ...]
+    messages: tuple[MessageHit, ...]
+    left_out: int = 0
+
+
+def pack(
+    hits: Sequence[Hit],
+    messages: Sequence[MessageHit] = (),
+    *,
+    query: str,
+    agent: str,
+    limit: int,
+    max_tokens: int,
+    layout: Layout | None = None,
+) -> RecallBlock:
+    """Make the block: at most ``limit`` memories and as many messages, and never above ``max_tokens``.
+
+    ``hits`` and ``messages`` come best first and stay so. Where nothing is remembered, or nothing fits,
+    the text is empty.
+    """
+    layout = layout or Layout()
+    chosen = _choose(hits, messages, agent, limit, max_tokens, layout)
+    text = write(chosen, agent, layout)
+    return RecallBlock(query, agent, text, count(text), chosen.hits, chosen.messages, chosen.left_out)
+
+
+def write(chosen: Chosen, agent: str, layout: Layout) -> str:
+    """Write a block; nothing chosen is an empty text."""
+    if not chosen.hits and not chosen.messages:
+        return ""
+    body: list[str] = []
+    for title, lines in _sections(chosen, layout):
+        first, *last = layout.section(title)
+        body += [first, *lines, *last]
+    return "\n".join([*layout.opening(agent), *body, *layout.closing(chosen.left_out)])
+
+
+def crowd_order(hits: Sequence[Hit]) -> list[Hit]:
+    """Order memories by urgency: their score, less for each better one of the same section."""
+    waiting, seen = list(hits), Counter[str]()
+    ordered: list[Hit] = []
+    while waiting:
+        best = max(waiting, key=lambda hit: hit.score * CROWDING ** seen[section_of(hit.fact)])
+        waiting.remove(best)
+        seen[section_of(best.fact)] += 1
+        ordered.append(best)
+    return ordered
+
+
+def _choose(
+    hits: Sequence[Hit], messages: Sequence[MessageHit], agent: str, limit: int, max_tokens: int, layout: Layout
+) -> Chosen:
+    wanted: list[Item] = [*crowd_order(hits)[:limit], *messages[:limit]]
+    beyond = max(0, len(hits) - limit) + max(0, len(messages) - limit)
+    all_in = _fill(wanted, max_tokens - _frame(agent, beyond, layout), layout)
+    if len(all_in) < len(wanted):  # then the last line has to say so, and costs something itself
+        all_in = _fill(wanted, max_tokens - _frame(agent, len(hits) + len(messages), layout), layout)
+    places = {id(item) for item in all_in}
+    return Chosen(
+        tuple(hit for hit in hits if id(hit) in places),
+        tuple(message for message in messages if id(message) in places),
+        len(hits) + len(messages) - len(all_in),
+    )
+
+
+def _fill(wanted: Sequence[Item], room: int, layout: Layout) -> list[Item]:
+    """Take what fits, in order; a long one that does not fit makes way for shorter ones after it."""
+    taken: list[Item] = []
+    titles: set[str] = set()
+    for item in wanted:
+        title = _title(item)
+        cost = _cost([_line(item, layout)]) + (0 if title in titles else _cost(layout.section(title)))
+        if cost <= room:
+            room -= cost
+            titles.add(title)
+            taken.append(item)
+    return taken
+
+
+def _frame(agent: str, left_out: int, layout: Layout) -> int:
+    return _cost([*layout.opening(agent), *layout.closing(left_out)])
+
+
+def _cost(lines: Sequence[str]) -> int:
+    return sum(count(line) + 1 for line in lines)
+
+
+def _sections(chosen: Chosen, layout: Layout) -> list[tuple[str, list[str]]]:
+    by_title: dict[str, list[str]] = {title: [] for title in (*ORDER, CHATS)}
+    items: list[Item] = [*chosen.hits, *chosen.messages]
+    for item in items:
+        by_title[_title(item)].append(_line(item, layout))
+    return [(title, lines) for title, lines in by_title.items() if lines]
+
+
+def _title(item: Item) -> str:
+    return section_of(item.fact) if isinstance(item, Hit) else CHATS
+
+
+def _line(item: Item, layout: Layout) -> str:
+    return layout.fact(item) if isinstance(item, Hit) else layout.message(item)
