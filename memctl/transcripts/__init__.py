@@ -1,11 +1,14 @@
 """Transcripts as AutoGen users save them: bytes in, messages with speakers, roles and times out."""
 
+from dataclasses import replace
+
 from memctl.errors import UnknownFormat, UnreadableInput
 from memctl.model import Transcript
 from memctl.transcripts.decode import decode
 from memctl.transcripts.detect import FORMATS, detect, named
 from memctl.transcripts.document import Companions, Document
 from memctl.transcripts.files import companions_of, find, load
+from memctl.transcripts.turns import with_tool_names
 
 __all__ = ["FORMATS", "Companions", "Document", "companions_of", "find", "load", "read"]
 
@@ -31,4 +34,4 @@ def read(
         raise UnreadableInput(path=path, reason=reason, remedy="") from error
     if not transcripts:
         raise UnknownFormat(path=path, reason=f"it holds no messages in the format {form.name}")
-    return transcripts
+    return [replace(transcript, messages=with_tool_names(transcript.messages)) for transcript in transcripts]

@@ -5,6 +5,7 @@ from typing import Any
 
 from memctl.errors import HollowTranscript
 from memctl.model import Message, Role, ToolResult, Transcript
+from memctl.transcripts import pyrepr
 from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string
 from memctl.transcripts.turns import content_text, instant, kept, said, tool_calls, tool_results
 
@@ -20,6 +21,11 @@ SKIPPED = frozenset(
 _CALLS = frozenset({"ToolCallRequestEvent", "ToolCallMessage"})
 _ANSWERS = frozenset({"ToolCallExecutionEvent", "ToolCallResultMessage", "FunctionExecutionResultMessage"})
 _SUMMARIES = frozenset({"ToolCallSummaryMessage", "ToolCallResultSummaryMessage"})
+_WRITTEN = {
+    "[FunctionCall(": "ToolCallRequestEvent",
+    "[FunctionExecutionResult(": "ToolCallExecutionEvent",
+    "[MemoryContent(": "MemoryQueryEvent",
+}
 _HOLLOW = (
     "TaskResult dumps of autogen-agentchat 0.5.4 to 0.7.1 lose the content of every message (message {n} has none)"
 )
@@ -48,8 +54,8 @@ def is_list(document: Document) -> bool:
 
 def is_task_result(document: Document) -> bool:
     """Recognise ``TaskResult``, also inside Studio's ``TeamResult`` or a response object."""
-    found = objects(task_messages(document.root))[:20]
-    return bool(found) and sum(map(is_message, found)) * 2 > len(found)
+    results = [objects(task_messages(record))[:20] for record in sample(document, 5)]
+    return bool(results) and all(found and sum(map(is_message, found)) * 2 > len(found) for found in results)
 
 
 def task_messages(root: dict[str, Any]) -> list[Any]:
@@ -63,17 +69,20 @@ def task_messages(root: dict[str, Any]) -> list[Any]:
 
 def read_list(document: Document) -> list[Transcript]:
     """Read a list or stream of messages; a ``TaskResult`` among them repeats the others."""
-    records = document.records
-    singles = [record for record in records if is_message(record)]
-    if not singles:
-        singles = [m for record in objects(records) for m in task_messages(record)]
-        return [document.transcript("agentchat", read_messages(document.path, singles))]
-    return [document.transcript("agentchat", read_messages(document.path, records))]
+    return [document.transcript("agentchat", read_messages(document.path, document.records))]
 
 
 def read_task_result(document: Document) -> list[Transcript]:
-    """Read the messages of a ``TaskResult``; HollowTranscript where the library lost them."""
-    return [document.transcript("task-result", read_messages(document.path, task_messages(document.root)))]
+    """Read the messages of each ``TaskResult``; HollowTranscript where the library lost them."""
+    results = [messages for record in objects(document.records) if (messages := task_messages(record))]
+    transcripts, offset = [], 0
+    for number, messages in enumerate(results):
+        part = f"run {number + 1}" if len(results) > 1 else ""
+        transcripts.append(
+            document.transcript("task-result", read_messages(document.path, messages, offset), part=part)
+        )
+        offset += len(messages)
+    return transcripts
 
 
 def read_messages(path: str, records: Sequence[Any], offset: int = 0) -> list[Message]:
@@ -93,24 +102,38 @@ def refuse_hollow(path: str, records: Sequence[Any]) -> None:
 
 def message(index: int, record: dict[str, Any]) -> Message | None:
     """Read one message or event; None where it is machinery or says nothing."""
-    kind = string(record.get("type"))
+    kind, content = _unwritten(string(record.get("type")), record.get("content"))
     if kind in SKIPPED or string(record.get("source")) == "llm_call_event":
         return None
     speaker = first(record, "source") or "assistant"
     at = instant(record.get("created_at"))
-    content = record.get("content")
     if kind == "CodeExecutionEvent" or (content is None and "result" in record):
         return said(index, speaker, "", role=Role.TOOL, at=at, results=(_execution(record),))
-    if kind in _CALLS or (not kind and _are_calls(content)):
+    if kind in _CALLS and not isinstance(content, str):
         return said(index, speaker, "", at=at, calls=tool_calls(content))
-    if kind in _ANSWERS or (not kind and _are_answers(content)):
-        return said(index, speaker, "", role=Role.TOOL, at=at, results=tool_results(content))
-    if kind in _SUMMARIES:
-        results = tool_results(record.get("results"))
-        return said(index, speaker, content, role=Role.TOOL, at=at, results=results or _as_result(content))
-    if _is_memory_repr(content):
-        return None
+    if kind in _ANSWERS or kind in _SUMMARIES:
+        results = tool_results(record.get("results") or content) or _as_result(content)
+        return said(index, speaker, content if kind in _SUMMARIES else "", role=Role.TOOL, at=at, results=results)
     return said(index, speaker, content, at=at, recipient=first(record, "target"))
+
+
+def _unwritten(kind: str, content: Any) -> tuple[str, Any]:
+    """Tell the kind of content that was saved without it, and undo ``str()`` on the content of an event."""
+    if isinstance(content, str) and content.startswith(tuple(_WRITTEN)):
+        kind = kind or next(name for opening, name in _WRITTEN.items() if content.startswith(opening))
+        try:
+            return kind, pyrepr.parse(content)
+        except pyrepr.NoLiteral:
+            return kind, content
+    if not kind and sequence(content):
+        parts = [mapping(part) for part in content]
+        if all("call_id" in part for part in parts):
+            return "ToolCallExecutionEvent", content
+        if all("arguments" in part and "name" in part for part in parts):
+            return "ToolCallRequestEvent", content
+        if all("mime_type" in part for part in parts):
+            return "MemoryQueryEvent", content
+    return kind, content
 
 
 def without_summaries(messages: Iterable[Message]) -> list[Message]:
@@ -135,16 +158,3 @@ def _execution(record: dict[str, Any]) -> ToolResult:
 def _as_result(content: Any) -> tuple[ToolResult, ...]:
     text = content_text(content)
     return (ToolResult(text),) if text else ()
-
-
-def _are_calls(content: Any) -> bool:
-    return bool(sequence(content)) and all("arguments" in mapping(item) for item in content)
-
-
-def _are_answers(content: Any) -> bool:
-    return bool(sequence(content)) and all("call_id" in mapping(item) for item in content)
-
-
-def _is_memory_repr(content: Any) -> bool:
-    """Tell a MemoryQueryEvent whose content was saved with ``str()``."""
-    return isinstance(content, str) and content.startswith("[MemoryContent(")

@@ -53,9 +53,9 @@ def is_chat_result(document: Document) -> bool:
 
 
 def is_run_response(document: Document) -> bool:
-    """Recognise AG2's run response, and any object that carries messages of this family."""
-    found = objects(sequence(document.root.get("messages")))[:20]
-    return bool(found) and sum(map(is_message, found)) * 2 > len(found)
+    """Recognise AG2's run response, and any objects that carry messages of this family."""
+    chats = [objects(sequence(record.get("messages")))[:20] for record in sample(document, 5)]
+    return bool(chats) and all(found and sum(map(is_message, found)) * 2 > len(found) for found in chats)
 
 
 def is_by_name(document: Document) -> bool:
@@ -79,20 +79,23 @@ def read_list(document: Document) -> list[Transcript]:
 
 def read_chat_result(document: Document) -> list[Transcript]:
     """Read each ``ChatResult`` of the file as one chat; the summary and the costs are no conversation."""
-    results = [result for result in _results(document) if "chat_history" in result]
-    transcripts, offset = [], 0
-    for number, result in enumerate(results):
-        history = sequence(result.get("chat_history"))
-        part = f"chat {number + 1}" if len(results) > 1 else ""
-        transcripts.append(document.transcript("chat-result", read_messages(history, offset), part=part))
-        offset += len(history)
-    return transcripts
+    return _read_each(document, "chat-result", [sequence(result.get("chat_history")) for result in _results(document)])
 
 
 def read_run_response(document: Document) -> list[Transcript]:
-    """Read the ``messages`` of a run response."""
-    records = sequence(document.root.get("messages"))
-    return [document.transcript("run-response", read_messages(records), notes=_odd(records))]
+    """Read the ``messages`` of each run response."""
+    return _read_each(document, "run-response", [sequence(r.get("messages")) for r in objects(document.records)])
+
+
+def _read_each(document: Document, form: str, chats: Sequence[list[Any]]) -> list[Transcript]:
+    """Read several chats of one file; ``index`` runs on through the file."""
+    transcripts, offset = [], 0
+    filled = [chat for chat in chats if chat]
+    for number, chat in enumerate(filled):
+        part = f"chat {number + 1}" if len(filled) > 1 else ""
+        transcripts.append(document.transcript(form, read_messages(chat, offset), part=part, notes=_odd(chat)))
+        offset += len(chat)
+    return transcripts
 
 
 def read_by_name(document: Document) -> list[Transcript]:
@@ -132,8 +135,6 @@ def _message(index: int, record: dict[str, Any], *, named: bool, opening: bool, 
     role = string(record.get("role")).lower()
     calls = _calls(record)
     content = record.get("content")
-    if calls and content == "None":  # what AG2 writes for the null content of a tool call
-        content = None
     if role in _SYSTEM_ROLES:
         return said(index, first(record, "name") or "system", content, role=Role.SYSTEM)
     if _is_tool(record):
@@ -150,7 +151,7 @@ def _speaker(record: dict[str, Any], role: str, *, named: bool, opening: bool, d
         return found
     if role and role not in _OPENAI_ROLES:
         return first(record, "role")
-    return "user" if role == "user" or (named and opening) or not role else role
+    return "user" if role == "user" or (named and opening) or not role else first(record, "role")
 
 
 def _is_tool(record: dict[str, Any]) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memctl.model import Message, Role, ToolCall, ToolResult, Transcript
-from memctl.transcripts import agentchat, pyrepr
+from memctl.transcripts import agentchat
 from memctl.transcripts.document import Document
+from memctl.transcripts.repeats import without_relays
 from memctl.transcripts.turns import kept, said
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -25,7 +26,6 @@ _ANSWER = re.compile(
 )
 _STARS = re.compile(r"\*{10,}\s*$")
 _TOKENS = re.compile(r"\[Prompt tokens: \d+, Completion tokens: \d+\]\s*$")
-_MANAGER = "chat_manager"
 
 
 @dataclass(slots=True)
@@ -35,6 +35,7 @@ class _Block:
     speaker: str
     other: str
     lines: list[str] = field(default_factory=list)
+    closed: bool = False
 
 
 def is_classic(document: Document) -> bool:
@@ -49,7 +50,7 @@ def is_agentchat(document: Document) -> bool:
 
 def read_classic(document: Document) -> list[Transcript]:
     """Read the console text of 0.2; relays of the chat manager repeat others and are left out."""
-    messages = _without_relays(kept(map(_classic_message, *_numbered(_classic_blocks(document.text)))))
+    messages = without_relays(kept(map(_classic_message, *_numbered(_classic_blocks(document.text)))))
     return [document.transcript("console", messages)]
 
 
@@ -71,7 +72,10 @@ def _plain_lines(text: str) -> list[str]:
 
 
 def _classic_blocks(text: str) -> Iterator[_Block]:
-    """Cut the text at its headers; what stands between a closing rule and the next header is noise."""
+    """Cut the text at its headers; what stands between a closing rule and the next header is noise.
+
+    Only the boxes of further tool answers, which AG2 prints below the rule, still belong to the block.
+    """
     block: _Block | None = None
     lines = _plain_lines(text)
     for number, line in enumerate(lines):
@@ -80,12 +84,12 @@ def _classic_blocks(text: str) -> Iterator[_Block]:
             if block and not _is_doubled(block, header):
                 yield block
             block = _Block(header["sender"], header["recipient"])
-        elif block is None:
+        elif block is None or _NOISE.match(line):
             continue
         elif line.rstrip() == _RULE and not lines[number - 1].strip():
-            yield block
-            block = None
-        elif not _NOISE.match(line):
+            block.closed = True
+        elif not block.closed or _ANSWER.match(line):
+            block.closed = False
             block.lines.append(line)
     if block:
         yield block
@@ -93,9 +97,8 @@ def _classic_blocks(text: str) -> Iterator[_Block]:
 
 def _is_doubled(block: _Block, header: re.Match[str]) -> bool:
     """Tell the second of the two headers that 0.2 prints above a tool's answer."""
-    return (block.speaker, block.other) == (header["sender"], header["recipient"]) and not any(
-        line.strip() for line in block.lines
-    )
+    same = (block.speaker, block.other) == (header["sender"], header["recipient"])
+    return same and not block.closed and not any(line.strip() for line in block.lines)
 
 
 def _classic_message(index: int, block: _Block) -> Message | None:
@@ -139,17 +142,6 @@ def _console_answer(header: re.Match[str], text: str) -> ToolResult:
     return ToolResult(text, "" if is_call else named, named if is_call else "", failed)
 
 
-def _without_relays(messages: list[Message]) -> list[Message]:
-    """Leave out what the chat manager merely passes on."""
-    heard: set[str] = set()
-    fresh = []
-    for message in messages:
-        if message.speaker != _MANAGER or message.text not in heard:
-            fresh.append(message)
-        heard.add(message.text)
-    return fresh
-
-
 def _agentchat_blocks(text: str) -> Iterator[_Block]:
     """Cut the text at its headers; the statistics at the end of a run are left out."""
     block: _Block | None = None
@@ -169,22 +161,9 @@ def _agentchat_blocks(text: str) -> Iterator[_Block]:
 
 def _agentchat_message(index: int, block: _Block) -> Message | None:
     text = "\n".join(block.lines).strip()
-    kind = "TextMessage" if block.other == "ModelClientStreamingChunkEvent" else block.other
-    record: dict[str, object] = {"source": block.speaker, "type": kind, "content": text}
-    if text.startswith(("[FunctionCall(", "[FunctionExecutionResult(", "[MemoryContent(")):
-        try:
-            record["content"] = pyrepr.parse(text)
-        except pyrepr.NoLiteral:
-            return said(index, block.speaker, text, role=Role.TOOL, results=(ToolResult(text),))
-        record["type"] = kind or _type_of(text)
-    return agentchat.message(index, record)
-
-
-def _type_of(text: str) -> str:
-    """Name the event that the old console style prints without its type."""
-    if text.startswith("[FunctionCall("):
-        return "ToolCallRequestEvent"
-    return "MemoryQueryEvent" if text.startswith("[MemoryContent(") else "ToolCallExecutionEvent"
+    # A stream of chunks is printed in place of the message that they make up.
+    kind = "" if block.other == "ModelClientStreamingChunkEvent" else block.other
+    return agentchat.message(index, {"source": block.speaker, "type": kind, "content": text})
 
 
 def _without_echoes(messages: list[Message]) -> list[Message]:

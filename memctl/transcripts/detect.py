@@ -5,8 +5,22 @@ from dataclasses import dataclass
 
 from memctl.errors import UnknownFormat, UsageProblem
 from memctl.model import Transcript
-from memctl.transcripts import agentchat, classic, console
-from memctl.transcripts.document import Document, Shape
+from memctl.transcripts import (
+    ag2_events,
+    ag2_streams,
+    agent_framework,
+    agentchat,
+    agentchat_state,
+    classic,
+    console,
+    event_log,
+    plain,
+    research,
+    runtime_logging,
+    sqlite,
+    studio,
+)
+from memctl.transcripts.document import Document, Shape, mapping, objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +33,31 @@ class Format:
     read: Callable[[Document], list[Transcript]]
 
 
+# The first that recognises a document reads it: what has marks of its own comes before what is told by few keys.
 _ALL = (
+    Format("runtime-logging", Shape.SQLITE, runtime_logging.is_database, runtime_logging.read_database),
+    Format("studio", Shape.SQLITE, studio.is_database, studio.read_database),
+    Format("team-state", Shape.VALUES, agentchat_state.is_team, agentchat_state.read_team),
+    Format("agent-state", Shape.VALUES, agentchat_state.is_agent, agentchat_state.read_agent),
+    Format("studio", Shape.VALUES, studio.is_export, studio.read_export),
+    Format("runtime-logging", Shape.VALUES, runtime_logging.is_rows, runtime_logging.read_rows),
+    Format("ag2-channel", Shape.VALUES, ag2_streams.is_channel, ag2_streams.read_channel),
+    Format("ag2-stream", Shape.VALUES, ag2_streams.is_stream, ag2_streams.read_stream),
+    Format("ag2-events", Shape.VALUES, ag2_events.is_stream, ag2_events.read_stream),
+    Format("event-log", Shape.VALUES, event_log.is_log, event_log.read_log),
+    Format("magentic-log", Shape.VALUES, event_log.is_magentic, event_log.read_magentic),
+    Format("agent-framework", Shape.VALUES, agent_framework.is_any, agent_framework.read_any),
     Format("task-result", Shape.VALUES, agentchat.is_task_result, agentchat.read_task_result),
     Format("agentchat", Shape.VALUES, agentchat.is_list, agentchat.read_list),
     Format("chat-result", Shape.VALUES, classic.is_chat_result, classic.read_chat_result),
+    Format("history", Shape.VALUES, research.is_history, research.read_history),
     Format("run-response", Shape.VALUES, classic.is_run_response, classic.read_run_response),
     Format("openai", Shape.VALUES, classic.is_openai, classic.read_list),
     Format("groupchat", Shape.VALUES, classic.is_list, classic.read_list),
     Format("chat-messages", Shape.VALUES, classic.is_by_name, classic.read_by_name),
     Format("console", Shape.TEXT, console.is_classic, console.read_classic),
     Format("agentchat-console", Shape.TEXT, console.is_agentchat, console.read_agentchat),
+    Format("plain", Shape.TEXT, plain.is_chat, plain.read_chat),
 )
 FORMATS: tuple[str, ...] = tuple(dict.fromkeys(form.name for form in _ALL))
 
@@ -53,4 +82,22 @@ def named(document: Document, name: str) -> Format:
 
 def _strangeness(document: Document) -> str:
     """Say what was found instead of a transcript."""
-    return f"found {document.shape}"
+    if document.shape is Shape.SQLITE:
+        with sqlite.opened(document) as database:
+            return f"a SQLite database with the tables {_some(sorted(database.tables()))}"
+    if document.shape is Shape.TEXT:
+        line = next((line.strip() for line in document.text.split("\n") if line.strip()), "")
+        return f"text in which nobody is marked as speaking (it starts with {line[:40]!r})"
+    records = document.records
+    if not records:
+        return "it holds no messages"
+    found = objects(records[:1])
+    if not found:
+        return f"a list of {type(records[0]).__name__} values, not of messages"
+    if "request" in found[0] and "invocation_id" in found[0]:
+        return "rows of model calls, whose prompts and settings are not read; save the events table"
+    return f"objects with the keys {_some(list(mapping(found[0])))}"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "") if names else "none"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from memctl.model import Message
 
+MANAGER = "chat_manager"
 _SHORTEST = 3
 
 
@@ -36,3 +37,14 @@ def _says_again(messages: Sequence[Message], place: int, before: Sequence[Messag
 
 def _same(one: Message, other: Message) -> bool:
     return one.text == other.text and one.speaker == other.speaker and one.tool_calls == other.tool_calls
+
+
+def without_relays(messages: Sequence[Message]) -> list[Message]:
+    """Leave out what the manager of a group chat merely passes on."""
+    heard: set[str] = set()
+    fresh = []
+    for message in messages:
+        if message.speaker != MANAGER or message.text not in heard:
+            fresh.append(message)
+        heard.add(message.text)
+    return fresh

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,9 +32,10 @@ _SPEAKS_OF_ENDING = re.compile(
 )
 _TAIL = 120
 _TEACHABILITY = "# Memories that might help"
-_INJECTED = ("Relevant memory content", _TEACHABILITY)
+_INJECTED = ("Relevant memory content", _TEACHABILITY, "## Important insights that may help solve tasks like this")
 _ARROW = re.compile(r"(?P<name>.+?) \((?:->|→)\s*(?P<recipient>.+)\)$")
 _ASIDE = re.compile(r"(?P<name>.+?) \((?:thought|termination condition|internal)\)$")
+_INTERNAL = {"_User": "user"}  # the stand-in that AG2 makes for the user of a group run
 _TEXT_KEYS = ("text", "content", "message", "result")
 
 
@@ -86,7 +88,7 @@ def without_ending(text: str) -> str:
     if _SPEAKS_OF_ENDING.fullmatch((found["before"] or "").strip("*_`\"'")):
         return text.strip()
     cut = len(text) - len(tail) + (found.end("before") if found["before"] else found.start())
-    return text[:cut].rstrip(" \t\r\n*_`")
+    return text[:cut].rstrip(" \t\r\n*_`").lstrip()
 
 
 def without_memories(text: str) -> str:
@@ -138,6 +140,8 @@ def said(
     a tool's turn whoever sends it.
     """
     text = without_ending(without_memories(content_text(content)))
+    if calls and text == "None":  # what AG2 writes for the null content of a tool call
+        text = ""
     if not results and (report := execution(text)):
         role, results = Role.TOOL, (report,)
     if not text and results:
@@ -146,7 +150,9 @@ def said(
         return None
     if role is None:
         role = Role.USER if is_human(speaker) else Role.AGENT
-    return Message(index, printable(speaker), role, text, at, recipient, tuple(calls), tuple(results))
+    return Message(
+        index, _INTERNAL.get(speaker) or printable(speaker), role, text, at, recipient, tuple(calls), tuple(results)
+    )
 
 
 def tool_calls(values: Any) -> tuple[ToolCall, ...]:
@@ -186,6 +192,19 @@ def instant(value: Any) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def with_tool_names(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Name the tools whose answers carry only the id of the call."""
+    names: dict[str, str] = {}
+    named = []
+    for message in messages:
+        names.update((call.call_id, call.name) for call in message.tool_calls if call.call_id)
+        if any(not result.name and result.call_id in names for result in message.tool_results):
+            results = tuple(replace(r, name=r.name or names.get(r.call_id, "")) for r in message.tool_results)
+            message = replace(message, tool_results=results)
+        named.append(message)
+    return tuple(named)
 
 
 def kept(messages: Iterable[Message | None]) -> list[Message]:
