@@ -97,6 +97,14 @@ class NotFound(MemctlError):
     remedy = "Look it up with memctl list."
 
 
+class UndoBlocked(MemctlError):
+    """Run {run} cannot be undone alone: {later} changed the same rows afterwards."""
+
+    code = "undo_blocked"
+    exit_code = ExitCode.USAGE
+    remedy = "Undo those first, or all together with --cascade."
+
+
 class StoreBusy(MemctlError):
     """The store at {path} is being written by {holder}."""
 

@@ -85,13 +85,14 @@ def _completed(table: str, row: Row, known: Row | None) -> Row:
     if table == "facts":
         row = row | {"terms": row["terms"] if row["terms"] is not None else (known or {}).get("terms", "")}
         if known is not None:
-            row |= {
-                "uses": max(row["uses"], known["uses"]),
-                "last_used_at": row["last_used_at"] or known["last_used_at"],
-            }
+            row |= {"uses": max(row["uses"], known["uses"]), "last_used_at": _later(row, known)}
     if row.get("vector") is None and known is not None and "vector" in known:
         row = row | {"vector": known["vector"]}
     return row
+
+
+def _later(row: Row, known: Row) -> datetime | None:
+    return max((one["last_used_at"] for one in (row, known) if one["last_used_at"]), default=None)
 
 
 def _differs(table: str, row: Row, known: Row | None) -> bool:

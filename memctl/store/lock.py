@@ -36,8 +36,11 @@ class Holder:
 class Lock(Protocol):
     """Exclusive right to write."""
 
-    def held(self, command: str, wait: float) -> AbstractContextManager[None]:
-        """Hold the lock for a block; raise StoreBusy, naming the holder, after ``wait`` seconds."""
+    def held(self, command: str, wait: float) -> AbstractContextManager[bool]:
+        """Hold the lock for a block; raise StoreBusy, naming the holder, after ``wait`` seconds.
+
+        The block is told whether it took the lock itself (True) or an outer block of this thread holds it.
+        """
 
     def confirm(self) -> None:
         """Raise StoreBusy if the right was lost meanwhile (a lease that ran out)."""
@@ -56,13 +59,16 @@ class FileLock:
         self._depth = 0
 
     @contextmanager
-    def held(self, command: str, wait: float) -> Iterator[None]:
+    def held(self, command: str, wait: float) -> Iterator[bool]:
         """Hold the lock for a block."""
         if not self._turn.acquire(timeout=max(wait, 0)):
             raise StoreBusy(path=self.path.parent, holder=self._holder_name())
         try:
-            with self._outermost(command, wait):
-                yield
+            if self._depth:
+                yield False
+            else:
+                with self._locked(command, wait):
+                    yield True
         finally:
             self._turn.release()
 
@@ -78,10 +84,7 @@ class FileLock:
         return self.path.with_name("lock.holder")
 
     @contextmanager
-    def _outermost(self, command: str, wait: float) -> Iterator[None]:
-        if self._depth:
-            yield
-            return
+    def _locked(self, command: str, wait: float) -> Iterator[None]:
         import filelock
 
         lock = filelock.FileLock(self.path, mode=0o600, thread_local=False)

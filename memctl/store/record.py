@@ -1,11 +1,12 @@
 """The record: five LanceDB tables that hold everything.
 
-Reads go through ``lance`` (quick to import), writes through ``lancedb``. Reading takes no lock and works on a
-read-only folder; writing is for the holder of the writer lock.
+``lancedb`` makes the tables and their indexes; rows are read and merged through ``lance``, the library underneath,
+which starts four times as quickly. Reading takes no lock and works on a read-only folder; writing is for the holder
+of the writer lock.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from memctl.store.filters import one_of
@@ -24,8 +25,9 @@ _INDEXES = {
     "state": {},
     "runs": {},
 }
-# Readers may still be looking at an old version; what they take longer than this for is read again.
-_VERSIONS_KEPT = 12
+# A reader may still be looking at an old version of a table: so much time and so many commits it is given.
+_READERS_PATIENCE = timedelta(minutes=10)
+_VERSIONS_KEPT = 60
 
 
 class Record:
@@ -129,14 +131,14 @@ class Record:
         if not rows.num_rows:
             return
         with lance_errors(self.home.root), private_files():
-            merge = self._table(table).merge_insert("id")
+            merge = self._fresh(table).merge_insert("id")
             merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
     def delete(self, table: str, ids: Sequence[str]) -> None:
         """Remove the rows with these ids: safe to repeat."""
         for start in range(0, len(ids), _IDS_PER_CONDITION):
             with lance_errors(self.home.root), private_files():
-                self._table(table).delete(one_of("id", ids[start : start + _IDS_PER_CONDITION]))
+                self._fresh(table).delete(one_of("id", ids[start : start + _IDS_PER_CONDITION]))
 
     def tidy(self, table: str) -> None:
         """Merge small files, bring the indexes up to date and drop versions nobody looks at any more: cheap."""
@@ -144,10 +146,21 @@ class Record:
             data = self._fresh(table)
             data.optimize.compact_files(materialize_deletions_threshold=0.1)
             data.optimize.optimize_indices()
-            self._fresh(table).cleanup_old_versions(
-                older_than=timedelta(0), retain_versions=_VERSIONS_KEPT, delete_unverified=False
-            )
+            self._drop_versions(self._fresh(table))
             self._open.pop(table, None)
+
+    @staticmethod
+    def _drop_versions(data: Any) -> None:
+        """Drop versions that no reader can still be looking at: long past, or many commits behind."""
+        listed = sorted(data.versions(), key=lambda version: -version["version"])[1:]
+        long_past = datetime.now() - _READERS_PATIENCE
+        old = [
+            entry["version"]
+            for place, entry in enumerate(listed)
+            if place >= _VERSIONS_KEPT or entry["timestamp"].replace(tzinfo=None) < long_past
+        ]
+        if old:
+            data.cleanup_old_versions(versions=old)
 
     def compact(self, table: str) -> None:
         """Rewrite without deleted rows, build the indexes anew and drop all that is not the newest version.

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +11,8 @@ from memctl import times
 from memctl.errors import NewerStore, NoStore, OtherModel
 from memctl.store import batch as batches
 from memctl.store import journal, spool
+from memctl.store import purge as purging
+from memctl.store import undo as undoing
 from memctl.store.filters import literal
 from memctl.store.guard import crash_point, file_errors
 from memctl.store.home import FORMAT, Home, Meta, locate, read_meta, write_meta
@@ -27,9 +29,11 @@ from memctl.store.types import (
     Receipt,
     RunInfo,
 )
+from memctl.store.undo import Undone
 
 DEFAULT_WAIT = 30.0
 _TIDY_EVERY = 25
+_COMPACT_MARK = "compact.todo"
 
 
 class Store(Reader):
@@ -82,8 +86,9 @@ class Store(Reader):
 
         Raises StoreBusy, naming the holder, after ``wait`` seconds, and ReadOnlyStore where nothing can be written.
         """
-        with self.lock.held(command, wait):
-            self._finish_left()
+        with self.lock.held(command, wait) as outermost:
+            if outermost:
+                self._finish_left()
             yield
 
     def apply(self, changes: Changes, run: RunInfo, *, wait: float = DEFAULT_WAIT) -> Receipt:
@@ -96,8 +101,9 @@ class Store(Reader):
             wanted = batches.plan(self.record, batches.rows_of(changes), batches.drops_of(changes))
             return self._commit(wanted, run)
 
-    def _commit(self, wanted: batches.Plan, run: RunInfo, extra_runs: Sequence[Row] = ()) -> Receipt:
-        if not any(wanted.writes.values()) and not any(wanted.deletes.values()):
+    def _commit(self, wanted: batches.Plan, run: RunInfo, log: Callable[[str], list[Row]] | None = None) -> Receipt:
+        """Accept and perform a plan; ``log`` gives further rows of the run log, told the run's name."""
+        if not any(wanted.writes.values()) and not any(wanted.deletes.values()) and log is None:
             return Receipt(run.id or "")
         finished = times.now()
         sequence = self.record.sequence() + 1
@@ -106,7 +112,7 @@ class Store(Reader):
         row = batches.run_row(run, name, part, sequence, finished, wanted)
         uses = spool.take(self.home.spool, sequence)
         batches.fold(self.record, wanted, uses)
-        batch = batches.assemble(wanted, [row, *extra_runs], sequence, uses, self.meta.model.dimension)
+        batch = batches.assemble(wanted, [row, *(log(name) if log else ())], sequence, uses, self.meta.model.dimension)
         journal.write(self.files, batch)
         self._perform(batch)
         return receipt
@@ -137,6 +143,58 @@ class Store(Reader):
             batch = journal.read(self.files, name, self.home.root)
             if batch is not None:
                 self._perform(batch)
+        if self.files.read(_COMPACT_MARK) is not None:
+            self._compact()
+
+    def undo(
+        self, run: str | None = None, *, cascade: bool = False, dry_run: bool = False, wait: float = DEFAULT_WAIT
+    ) -> Undone:
+        """Put everything back to how it was before a run (the last one in effect, unless named).
+
+        An undo is a run too, and can itself be undone. UndoBlocked names later runs that changed the same rows;
+        with ``cascade`` they are undone first. Recall counts stay. ``dry_run`` only says what it would do.
+        """
+        if dry_run:
+            return undoing.summary(self._plan_undo(run, cascade)[1], Receipt(""))
+        with self.writing("undo", wait=wait):
+            log, plan = self._plan_undo(run, cascade)
+            wanted = batches.plan(self.record, plan.rows, plan.drops)
+            info = RunInfo("undo", args=" ".join(plan.runs), undoes=" ".join(plan.runs))
+            receipt = self._commit(wanted, info, lambda name: undoing.marked(log, plan.runs, name))
+            return undoing.summary(plan, receipt)
+
+    def _plan_undo(self, run: str | None, cascade: bool) -> tuple[list[Row], undoing.Undoing]:
+        log = self.record.rows("runs")
+        return log, undoing.plan_undo(log, undoing.find_run(log, run), cascade=cascade)
+
+    def purge(self, ids: Sequence[str], *, messages: bool = True, wait: float = DEFAULT_WAIT) -> Receipt:
+        """Remove facts for good: the rows, their pictures in the undo log, and their words wherever they are repeated.
+
+        With ``messages`` the transcripts' messages that say them are blanked too. Cannot be undone. Afterwards no
+        file of the store holds the texts; killed in the middle, the next writer finishes.
+        """
+        with self.writing("purge", wait=wait):
+            wanted, log = purging.plan(self.record, ids, messages=messages)
+            if not wanted.deletes["facts"]:
+                return Receipt("")
+            self.files.write(_COMPACT_MARK, b"")
+            receipt = self._commit(wanted, RunInfo("purge", counts={"facts": len(ids)}), lambda _: log)
+            self._compact()
+            return receipt
+
+    def compact(self, *, wait: float = DEFAULT_WAIT) -> None:
+        """Make deletions final: rewrite the tables, drop old versions, build the index anew."""
+        with self.writing("compact", wait=wait):
+            self._compact()
+
+    def _compact(self) -> None:
+        for table in TABLES:
+            self.lock.confirm()
+            self.record.compact(table)
+            crash_point(f"{table}-compacted")
+        self.index.rebuild()
+        self.files.remove(_COMPACT_MARK)
+        crash_point("compacted")
 
     def tidy(self) -> None:
         """Keep the number of files and versions small; ``apply`` calls this now and then."""
