@@ -7,6 +7,7 @@ from memctl.transcripts.document import Document, first, mapping, objects, sampl
 from memctl.transcripts.turns import content_text, instant, kept, said, tool_calls
 
 _DEEPEST = 6
+_ROLES = {"user": Role.USER, "assistant": Role.AGENT, "system": Role.SYSTEM, "tool": Role.TOOL}
 
 
 def is_message(record: Any) -> bool:
@@ -49,9 +50,6 @@ def _message(index: int, record: dict[str, Any]) -> Message | None:
     text = "\n".join(content_text(part.get("text")) for part in parts if part.get("type") == "text")
     calls = tool_calls([part for part in parts if part.get("type") == "function_call"])
     return said(index, speaker, text, role=_ROLES.get(role), at=at, calls=calls)
-
-
-_ROLES = {"user": Role.USER, "assistant": Role.AGENT, "system": Role.SYSTEM, "tool": Role.TOOL}
 
 
 def _result(part: dict[str, Any]) -> ToolResult:

@@ -1,7 +1,7 @@
 """Plain text chats: ``Name: text``, also in bold or with a time in front.
 
 Bodies hold lines such as "Note: ..." that look like speakers. A name counts when it speaks more than once,
-when it opens the file, or when it is the usual word for one side of a chat.
+when it opens the file, when a time stands before it, or when it is the usual word for one side of a chat.
 """
 
 import re
@@ -22,7 +22,7 @@ _SIDES = re.compile(
     r"user|assistant|human|system|ai|agent|bot|usuario|asistente|benutzer|assistent|用户|助手", re.IGNORECASE
 )
 _LABELS = re.compile(
-    r"(?:note|notes|example|examples|error|warning|summary|output|input|result|results|answer|question|total|todo|info|debug"
+    r"(?:note|notes|example|examples|error|warning|summary|output|input|result|results|answer|question|total|todo|info|debug|critical"
     r"|step|steps|plan|code|arguments|reason|subject|title|date|from|to|cc|re|traceback|file|line|https?|usage|options"
     r"|decision|action|actions|context|task|goal|budget|owner|status|deadline|location|time|name|type|description|url"
     r"|nota|ejemplo|resumen|hinweis|beispiel|zusammenfassung|注意|备注|总结)(?: \d+)?",
@@ -30,6 +30,8 @@ _LABELS = re.compile(
 )
 _MOST_WORDS = 4
 _FEWEST_TURNS = 2
+_LONGEST_HEAD = 120
+_TURN_A_LINE = 0.8  # this share of lines that start a turn makes a chat in which everybody on the left speaks
 
 
 @dataclass(slots=True)
@@ -66,7 +68,7 @@ def _role(name: str) -> Role | None:
 
 def _turns(text: str) -> Iterator[_Turn]:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    found = [_TURN.match(line) if ":" in line[:120] else None for line in lines]
+    found = _candidates(lines)
     speakers = _speakers(lines, found)
     turn: _Turn | None = None
     for line, match in zip(lines, found, strict=True):
@@ -80,15 +82,39 @@ def _turns(text: str) -> Iterator[_Turn]:
         yield turn
 
 
+def _candidates(lines: Sequence[str]) -> list[re.Match[str] | None]:
+    """Give for each line what looks like the start of a turn.
+
+    Lines inside code fences never do; where the first speaker always speaks after an empty line, so must the
+    others.
+    """
+    found: list[re.Match[str] | None] = []
+    fenced = False
+    for line in lines:
+        fenced ^= line.lstrip().startswith("```")
+        match = _TURN.match(line) if not fenced and ":" in line[:_LONGEST_HEAD] else None
+        found.append(match if match and _is_name(match["name"]) else None)
+    opening = _opening(found)
+    gaps = [n == 0 or not lines[n - 1].strip() for n, match in enumerate(found) if match and match["name"] == opening]
+    if len(gaps) < _FEWEST_TURNS or not all(gaps):
+        return found
+    return [match if n == 0 or not lines[n - 1].strip() else None for n, match in enumerate(found)]
+
+
+def _opening(found: Sequence[re.Match[str] | None]) -> str:
+    return next((match["name"] for match in found if match), "")
+
+
 def _speakers(lines: Sequence[str], found: Sequence[re.Match[str] | None]) -> frozenset[str]:
     """Tell the speakers among everything that looks like one."""
-    names = [match["name"] for match in found if match and _is_name(match["name"])]
-    counts = Counter(names)
+    spoken = [match for match in found if match and match["text"]]
+    counts = Counter(match["name"] for match in spoken)
     filled = sum(1 for line in lines if line.strip())
-    if names and len(names) >= 0.8 * filled and len(counts) < max(3, len(names)):
-        return frozenset(counts)  # a turn a line: everybody who speaks is a speaker
-    opening = next((match["name"] for line, match in zip(lines, found, strict=True) if line.strip() and match), "")
-    return frozenset(n for n, count in counts.items() if count > 1 or n == opening or _SIDES.fullmatch(n))
+    talks = all(len(match["text"].split()) > 1 for match in spoken)
+    if len(spoken) >= _TURN_A_LINE * filled and (talks or len(counts) * 2 <= len(spoken)):
+        return frozenset(counts)
+    sure = {_opening(found), *(match["name"] for match in spoken if match["at"])}
+    return frozenset(n for n, count in counts.items() if count > 1 or n in sure or _SIDES.fullmatch(n))
 
 
 def _is_name(name: str) -> bool:

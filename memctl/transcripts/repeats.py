@@ -5,24 +5,26 @@ from collections.abc import Sequence
 from memctl.model import Message
 
 MANAGER = "chat_manager"
-_SHORTEST = 3
+_FEWEST = 3
 
 
 def without_repeats(messages: Sequence[Message], starts: Sequence[int] = ()) -> tuple[list[Message], tuple[str, ...]]:
     """Leave out the copies of earlier turns.
 
-    A copy is everything from the beginning of the file, at least three messages, said again word for word.
-    ``starts`` are the indexes at which lists in the file begin; there any number of messages counts.
+    A copy is everything from the beginning of the file, at least three different messages, said again word
+    for word. ``starts`` are the indexes at which lists in the file begin; there one message is enough.
     """
     fresh = frozenset(starts[1:])
     kept: list[Message] = []
+    texts: set[str] = set()
     place = 0
     while place < len(messages):
-        least = 1 if messages[place].index in fresh else _SHORTEST
-        if len(kept) >= least and _says_again(messages, place, kept):
+        least = 1 if messages[place].index in fresh else _FEWEST
+        if len(texts) >= least and _says_again(messages, place, kept):
             place += len(kept)
         else:
             kept.append(messages[place])
+            texts.add(messages[place].text)
             place += 1
     dropped = len(messages) - len(kept)
     return kept, ((f"{dropped} repeated messages of a resumed chat were left out",) if dropped else ())
