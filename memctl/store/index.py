@@ -24,7 +24,8 @@ from memctl.store.types import TABLES
 
 SCHEMA = 1
 _PATIENCE = 1.0
-_READ_ONLY = {"enable_external_access": "false", "lock_configuration": "true", "autoinstall_known_extensions": "false"}
+# In this order: once the configuration is locked, nothing else can be set.
+_READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
 _LEFT_OUT = {"vector", "terms", "changes", "tool", "value"}
 _WITHOUT_TEXT = {"messages": {"text"}}
 
@@ -119,15 +120,24 @@ class Index:
         for attempt in range(2):
             try:
                 connection = _connect(self.path, read_only=True)
-                if _mark(connection)["versions"] == self.record.versions():
+                if self._agrees(connection):
                     return connection
-                connection.close()
             except Unusable as problem:
                 if not problem.rebuild:
                     break
             if attempt or not self.catch_up():
                 break
         return self._in_memory()
+
+    def _agrees(self, connection: Any) -> bool:
+        """Tell whether an open index knows all of the record; closed where it does not."""
+        agrees = False
+        try:
+            agrees = _mark(connection)["versions"] == self.record.versions()
+        finally:
+            if not agrees:
+                connection.close()
+        return agrees
 
     def _in_memory(self) -> Any:
         connection = _memory()

@@ -81,7 +81,7 @@ class FileLock:
 
     @property
     def _holder_path(self) -> Path:
-        return self.path.with_name("lock.holder")
+        return self.path.with_name(f"{self.path.name}.holder")
 
     @contextmanager
     def _locked(self, command: str, wait: float) -> Iterator[None]:
