@@ -60,7 +60,7 @@ def _sentence_graph(model: Any, source: str) -> Any:
         raise ModelUnavailable(name=source, reason="memctl exports models with mean or CLS pooling only")
     transformer = model[0].auto_model.eval()
 
-    class SentenceGraph(torch.nn.Module):
+    class SentenceGraph(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.transformer = transformer
@@ -80,7 +80,7 @@ def _write_graph(graph: Any, path: Path) -> None:
 
     sample = torch.ones((2, 8), dtype=torch.int64)
     names = ["input_ids", "attention_mask"]
-    inputs = (sample, sample)
+    inputs: tuple[Any, ...] = (sample, sample)
     if "token_type_ids" in inspect.signature(graph.transformer.forward).parameters:
         names.append("token_type_ids")
         inputs = (sample, sample, torch.zeros_like(sample))

@@ -1,0 +1,129 @@
+"""The command line: every callback opens, calls one operation and shows its result.
+
+Command modules are imported when their command is called, so that ``memctl recall`` pays for nothing
+but itself. Foreseen errors end in one line on stderr and their exit code, here and nowhere else.
+"""
+
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from memctl import __version__
+from memctl.errors import ExitCode, MemctlError
+
+_MODULES = {
+    "ingest": "ingest",
+    "remember": "ingest",
+    "recall": "recall",
+    "list": "look",
+    "show": "look",
+    "why": "look",
+    "stats": "look",
+    "sql": "look",
+    "audit": "look",
+    "transcript": "transcripts",
+    "history": "time",
+    "diff": "time",
+    "log": "time",
+    "undo": "time",
+    "conflicts": "curate",
+    "resolve": "curate",
+    "edit": "curate",
+    "pin": "curate",
+    "unpin": "curate",
+    "forget": "curate",
+    "restore": "curate",
+    "prune": "upkeep",
+    "compact": "upkeep",
+    "check": "upkeep",
+    "scrub": "upkeep",
+    "reembed": "upkeep",
+    "backup": "upkeep",
+    "doctor": "upkeep",
+    "export": "exchange",
+    "import": "exchange",
+    "state": "state",
+    "nightly": "nightly",
+    "schedule": "nightly",
+    "serve": "serve",
+    "mcp": "serve",
+    "key": "serve",
+    "config": "config",
+}
+
+
+class LazyBoundary(TyperGroup):
+    """Import a command when it is asked for, and turn a foreseen error into one line and an exit code."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  the base class's signature
+        """Name the commands in the order of a day's work."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Import the module that holds the command; None where there is no such command."""
+        if cmd_name not in _MODULES:
+            return None
+        module = importlib.import_module(f"memctl.cli.{_MODULES[cmd_name]}")
+        command = typer.main.get_command(module.app)
+        if isinstance(command, TyperCommand):
+            return command
+        return command.commands.get(cmd_name) if isinstance(command, TyperGroup) else None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command inside the boundary."""
+        as_json = "--json" in sys.argv or "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except MemctlError as error:
+            report(error, ctx.invoked_subcommand or "", as_json=as_json)
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt as error:
+            print("memctl: interrupted; what was accepted is stored, run it again to go on", file=sys.stderr)
+            raise typer.Exit(ExitCode.INTERRUPTED) from error
+        except BrokenPipeError as error:
+            # the reader of our output went away: nothing to say, and nothing more to flush
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.DONE) from error
+
+
+def report(error: MemctlError, command: str, *, as_json: bool) -> None:
+    """Say what went wrong: one line on stderr, and the envelope on stdout where JSON was asked for."""
+    print(" ".join(f"memctl: {error} {error.remedy}".split()), file=sys.stderr)
+    if as_json:
+        problem = {"code": error.code, "message": str(error), "where": error.where, "remedy": error.remedy}
+        envelope = {"memctl": 1, "command": command, "status": "error", "data": {}, "problems": [problem]}
+        print(json.dumps(envelope, ensure_ascii=False))
+
+
+app = typer.Typer(
+    cls=LazyBoundary,
+    name="memctl",
+    no_args_is_help=True,
+    help="Memory for AutoGen and AG2 group chats: ingest transcripts, recall what matters, forget what does not.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"memctl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
+    ),
+) -> None:
+    """Memory for AutoGen and AG2 group chats.
+
+    Example: memctl ingest chat.json --agent team && memctl recall "how do we deploy" --agent team
+    """

@@ -1,0 +1,170 @@
+"""An open memory: a store, an embedder, the trained models, settings and a clock, each loaded when first used."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from memctl import times
+from memctl.errors import NoStore, OtherModel
+from memctl.model import MemoryType
+from memctl.settings import DEFAULT_MODEL, Settings, home_location
+from memctl.settings import load as load_settings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from memctl.embedding.models import Embedder
+    from memctl.extraction.clean import CleaningRules
+    from memctl.extraction.local import LocalExtractor
+    from memctl.extraction.types import Extractor
+    from memctl.rules.relation import Relate
+    from memctl.store import Store
+
+
+def silent(_: str) -> None:
+    """Take a note and say nothing."""
+
+
+class OpenMemory:
+    """Everything an operation needs. Opening is cheap: parts load on first use."""
+
+    def __init__(self, location: str, settings: Settings, on_note: Callable[[str], None] = silent) -> None:
+        """Name the place; nothing is read or created yet."""
+        self.location = location
+        self.settings = settings
+        self.note = on_note
+        self._store: Store | None = None
+        self._writable = False
+
+    @classmethod
+    def at_home(cls, *, on_note: Callable[[str], None] = silent, home: str | None = None, **flags: Any) -> "OpenMemory":
+        """Open the memory that ``home`` or the environment names, with flags above the settings."""
+        location = home or home_location()
+        return cls(location, load_settings(location).override(**flags), on_note)
+
+    def now(self) -> datetime:
+        """Tell the time."""
+        return times.now()
+
+    def scope(self, agent: str | None) -> str:
+        """Name the scope in force: the one given, else the setting."""
+        return agent or str(self.settings["agent"])
+
+    @property
+    def store(self) -> "Store":
+        """The store that exists; raises NoStore where nothing was ever remembered."""
+        if self._store is None:
+            from memctl.store import Store
+
+            self._store = Store.open(self.location)
+        return self._store
+
+    @property
+    def existing(self) -> "Store | None":
+        """The store, or None where nothing was ever remembered."""
+        try:
+            return self.store
+        except NoStore:
+            return None
+
+    @property
+    def created(self) -> "Store":
+        """The store for writing, made first where there is none, with the model that the settings name."""
+        from memctl.store import Model, Store
+
+        if self._store is None or not self._writable:
+            model = Model(self.embedder.name, dimension=self.embedder.dimension)
+            self._store = Store.create(self.location, model, wait=self.wait)
+            self._writable = True
+        return self._store
+
+    @property
+    def wait(self) -> float:
+        """How long a writer waits for another one, in seconds."""
+        return float(self.settings["store.wait_seconds"])
+
+    @contextmanager
+    def writing(self, command: str, *, dry_run: bool = False) -> "Iterator[Store | None]":
+        """Be the one writer for a block that decides by what it reads; a dry run needs no lock and no store."""
+        if dry_run:
+            yield self.existing
+            return
+        store = self.created
+        with store.writing(command, wait=self.wait):
+            yield store
+
+    @cached_property
+    def embedder(self) -> "Embedder":
+        """The embedding model that the settings name; a store that was built with another one is refused."""
+        from memctl.embedding.models import open_embedder
+
+        name = str(self.settings["embedding.model"] or DEFAULT_MODEL)
+        store = self.existing
+        if store is not None and store.meta.model.name != name:
+            raise OtherModel(path=self.location, stored=store.meta.model.name, wanted=name)
+        return open_embedder(name)
+
+    def embed(self, texts: Sequence[str]) -> "np.ndarray":
+        """Give one unit vector a text."""
+        return self.embedder.embed(texts)
+
+    @cached_property
+    def extractor(self) -> "Extractor":
+        """The extractor that the settings name; the LLM one falls back to the local one."""
+        local = self.local_extractor
+        if self.settings["extraction.extractor"] != "llm":
+            return local
+        from memctl.extraction.llm import LlmExtractor
+
+        return LlmExtractor.from_settings(self.settings, fallback=local, on_note=self.note)
+
+    @cached_property
+    def local_extractor(self) -> "LocalExtractor":
+        """The extractor that needs no LLM, with its trained model."""
+        from memctl.embedding.models import open_classifier
+        from memctl.extraction.local import LocalExtractor
+
+        encoder, about = open_classifier("keep")
+        return LocalExtractor(encoder.run, about, lifetimes=self.lifetimes())
+
+    @cached_property
+    def relate(self) -> "Relate":
+        """The judge's view of pairs of sentences: the trained model, and with ``llm`` a second opinion."""
+        from memctl.embedding.models import open_classifier
+        from memctl.rules.relation import Relater
+
+        encoder, about = open_classifier("judge")
+        return Relater(encoder.run, about)
+
+    def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
+        """Tell what kind of memory each sentence is."""
+        return self.local_extractor.types_of(texts) if texts else []
+
+    def cleaning_rules(self) -> "CleaningRules":
+        """What is taken out of a text before it is embedded or stored."""
+        from memctl.extraction.clean import CleaningRules
+        from memctl.extraction.redact import RedactionRules, own_patterns
+
+        return CleaningRules(
+            RedactionRules(
+                emails=bool(self.settings["redact.emails"]),
+                phones=bool(self.settings["redact.phones"]),
+                patterns=own_patterns(self.settings["redact.patterns"]),
+            )
+        )
+
+    def lifetimes(self) -> dict[MemoryType, timedelta]:
+        """How long a memory of each type lasts when nothing was said about it."""
+        return {
+            MemoryType.TEMPORARY: times.parse_duration(str(self.settings["ttl.temporary"])),
+            MemoryType.CONTEXT: times.parse_duration(str(self.settings["ttl.context"])),
+        }
+
+    def close(self) -> None:
+        """Pass on what the store had to say; safe to call twice."""
+        if self._store is not None:
+            for text in self._store.notes:
+                self.note(text)
+            self._store.notes.clear()

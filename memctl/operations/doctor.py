@@ -1,0 +1,116 @@
+"""The doctor: is everything in order, and if not, what to do."""
+
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from memctl import __version__
+from memctl.errors import MemctlError
+from memctl.memory import OpenMemory
+from memctl.model import Problem, Result
+from memctl.operations.nightly import last_report
+from memctl.times import parse_instant
+
+_PACKAGES = ("lancedb", "pylance", "duckdb", "onnxruntime", "tokenizers", "sentence-transformers", "pyautogen")
+_LITTLE_SPACE = 1_000_000_000
+_LATE = timedelta(hours=36)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor: a subject, whether it is well, what was seen, what to do."""
+
+    subject: str
+    well: bool
+    seen: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All that the doctor looked at."""
+
+    findings: tuple[Finding, ...]
+
+
+def doctor(memory: OpenMemory) -> Result[Diagnosis]:
+    """Look at versions, model, store, index, lock, schedule, last nightly run and disk; writes nothing."""
+    findings = tuple(finding for look in _LOOKS for finding in _safely(look, memory))
+    problems = tuple(
+        Problem(f"doctor_{finding.subject}", f"{finding.subject}: {finding.seen}", "", finding.remedy)
+        for finding in findings
+        if not finding.well
+    )
+    return Result("doctor", Diagnosis(findings), problems)
+
+
+def _safely(look: Callable[[OpenMemory], Iterator[Finding]], memory: OpenMemory) -> list[Finding]:
+    """An examination that fails is itself a finding."""
+    try:
+        return list(look(memory))
+    except MemctlError as error:
+        return [Finding(look.__name__.strip("_"), False, str(error), error.remedy)]
+
+
+def _versions(_: OpenMemory) -> Iterator[Finding]:
+    yield Finding("memctl", True, f"{__version__} on Python {platform.python_version()}")
+    for name in _PACKAGES:
+        try:
+            yield Finding(name, True, version(name))
+        except PackageNotFoundError:
+            yield Finding(name, False, "not installed", "Install memctl again: pip install .")
+
+
+def _model(memory: OpenMemory) -> Iterator[Finding]:
+    vector = memory.embed(["in order?"])
+    yield Finding("model", True, f"{memory.embedder.name}, {vector.shape[1]} dimensions, answers")
+
+
+def _store(memory: OpenMemory) -> Iterator[Finding]:
+    store = memory.existing
+    if store is None:
+        yield Finding("store", True, f"none yet at {memory.location}")
+        return
+    yield Finding("store", True, f"{memory.location}, format {store.meta.format}, model {store.meta.model.name}")
+    findings = store.check()
+    for finding in findings:
+        yield Finding("check", False, finding.message, finding.remedy or "Run memctl check --repair.")
+    if not findings:
+        yield Finding("check", True, "record and index agree")
+    holder = store.holder()
+    yield Finding("lock", True, f"held by {holder}" if holder else "free")
+
+
+def _night(memory: OpenMemory) -> Iterator[Finding]:
+    store = memory.existing
+    report = last_report(store.home.near) if store else None
+    if report is None:
+        yield Finding("nightly", True, "never ran; memctl schedule install makes it")
+        return
+    started = parse_instant(str(report["started_at"]))
+    late = memory.now() - started > _LATE
+    seen = f"last run {started:%Y-%m-%d %H:%M}, {report['findings']} findings, {report['unreadable']} unreadable files"
+    yield Finding("nightly", not late, seen, "Look at the schedule: memctl schedule show." if late else "")
+
+
+def _schedule(_: OpenMemory) -> Iterator[Finding]:
+    from memctl.operations.schedule import installed
+
+    lines = installed()
+    yield Finding("schedule", True, lines[0] if lines else "no crontab line (memctl schedule install)")
+
+
+def _disk(memory: OpenMemory) -> Iterator[Finding]:
+    store = memory.existing
+    folder = store.home.near if store else Path(memory.location)
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    yield Finding("disk", free > _LITTLE_SPACE, f"{free / 1e9:.1f} GB free", "Make room before the next run.")
+
+
+_LOOKS = (_versions, _model, _store, _night, _schedule, _disk)

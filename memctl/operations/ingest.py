@@ -1,0 +1,389 @@
+"""Ingest: read transcripts, extract claims, judge them, and keep what is new.
+
+Files are read and cleaned in a second thread while the models work on the batch before. Each batch is
+judged and written as one commit, so an interrupted run keeps what it had and goes on when run again.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from memctl.errors import UnreadableInput
+from memctl.extraction.clean import Suspect
+from memctl.extraction.types import Extraction, Trace
+from memctl.memory import OpenMemory
+from memctl.model import Action, Claim, MemoryType, Problem, Result, Source, Verdict
+from memctl.operations.learning import Judged, judge_claims
+from memctl.operations.reading import (
+    STDIN_NAME,
+    Ledger,
+    Listed,
+    Prepared,
+    Reading,
+    Step,
+    Unchanged,
+    documents,
+    ledger_entry,
+    place,
+    prepare,
+)
+from memctl.rules.terms import analyse
+from memctl.store.types import Changes, RunInfo, StoredMessage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# One commit a batch: large enough that commits cost nothing beside the models, small enough that an
+# interrupted run loses little and memory stays flat.
+_MESSAGES_PER_BATCH = 512
+
+
+class Progress(Protocol):
+    """Told how far a long run is; the faces decide whether to draw it."""
+
+    def expect(self, files: int) -> None:
+        """So many files will be read."""
+
+    def done(self, path: str) -> None:
+        """One of them was."""
+
+
+class Unseen:
+    """Progress that nobody watches."""
+
+    def expect(self, files: int) -> None:
+        """Take note of nothing."""
+
+    def done(self, path: str) -> None:
+        """Take note of nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What became of one file: ``status`` is read, grown, unchanged, copy or unreadable."""
+
+    path: str
+    status: str
+    format: str = ""
+    messages: int = 0
+    new_messages: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What became of each sentence of one file."""
+
+    path: str
+    trace: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What an ingest did. ``verdicts`` and ``explained`` are filled where they were asked for."""
+
+    agent: str
+    files: tuple[FileReport, ...]
+    counts: dict[str, int]
+    redactions: dict[str, int]
+    run: str = ""
+    dry_run: bool = False
+    verdicts: tuple[Verdict, ...] = ()
+    explained: tuple[Explained, ...] = ()
+    plan: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has been seen so far in a run."""
+
+    files: list[FileReport] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    redactions: Counter[str] = field(default_factory=Counter)
+    verdicts: list[Verdict] = field(default_factory=list)
+    explained: list[Explained] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+    run: str = ""
+
+
+def ingest(
+    memory: OpenMemory,
+    paths: Sequence[str],
+    *,
+    agent: str | None = None,
+    at: datetime | None = None,
+    format: str | None = None,  # noqa: A002  the name of the flag
+    dry_run: bool = False,
+    explain: bool = False,
+    again: bool = False,
+    progress: Progress | None = None,
+    stdin: Callable[[], bytes] | None = None,
+    stdin_name: str = STDIN_NAME,
+    deadline: Callable[[], bool] = lambda: False,
+    alone: bool = True,
+) -> Result[Ingested]:
+    """Read every transcript behind ``paths`` into the scope, each message once however often it is read.
+
+    ``at`` dates messages that carry no time. ``-`` among the paths is what ``stdin`` gives, called ``stdin_name``.
+    ``deadline`` is asked between batches; True ends the run early.
+    ``alone`` makes a single file that cannot be read an error instead of a problem.
+    """
+    scope = memory.scope(agent)
+    reading = Reading(scope, at, format, memory.cleaning_rules(), again)
+    store = memory.existing if dry_run else memory.created
+    ledger = Ledger(store.transcripts(agent=scope) if store else ())
+    tally = _Tally()
+    listed = list(documents(paths, stdin or _read_stdin, stdin_name))
+    for batch in _batches(memory, listed, reading, ledger, progress or Unseen()):
+        with memory.writing("ingest", dry_run=dry_run):
+            _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+        if deadline():
+            tally.problems.append(_OUT_OF_TIME)
+            break
+    if alone:
+        _raise_if_nothing_was_readable(tally)
+    return Result("ingest", _ingested(scope, tally, dry_run, explain), tuple(tally.problems))
+
+
+_OUT_OF_TIME = Problem("out_of_time", "the time for this run was used up", "", "Run it again to go on.")
+
+
+def _batches(
+    memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger, progress: Progress
+) -> Iterator[list[Step]]:
+    """Yield batches of prepared files; the next one is being prepared while the caller works on this one."""
+    progress.expect(len(listed))
+    if len(listed) == 1:  # nothing to read ahead; and a program that is ending may start no more threads
+        yield from _grouped(_steps(memory, listed, reading, ledger, progress))
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="memctl-read") as pool:
+        source = _grouped(_steps(memory, listed, reading, ledger, progress))
+        ahead: Future[list[Step] | None] = pool.submit(next, source, None)
+        while (batch := ahead.result()) is not None:
+            ahead = pool.submit(next, source, None)
+            yield batch
+
+
+def _steps(
+    memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger, progress: Progress
+) -> Iterator[Step]:
+    for item in listed:
+        if isinstance(item, Problem):
+            progress.done(item.where)
+            yield item
+            continue
+        path, loader = item
+        yield from prepare(memory, loader, reading, ledger)
+        progress.done(path)
+
+
+def _grouped(steps: Iterator[Step]) -> Iterator[list[Step]]:
+    """Cut the stream into batches by the number of new messages.
+
+    A chat that repeats the beginning of another of its batch must see that one stored first, so it opens a
+    batch of its own.
+    """
+    batch: list[Step] = []
+    size = 0
+    openings: set[str] = set()
+    for step in steps:
+        opening = step.chains[0] if isinstance(step, Prepared) and step.chains else ""
+        if size >= _MESSAGES_PER_BATCH or (opening and opening in openings):
+            yield batch
+            batch, size, openings = [], 0, set()
+        batch.append(step)
+        size += len(step.fresh) if isinstance(step, Prepared) else 0
+        openings.add(opening)
+    if batch:
+        yield batch
+
+
+def _take(
+    memory: OpenMemory,
+    reading: Reading,
+    batch: list[Step],
+    ledger: Ledger,
+    tally: _Tally,
+    *,
+    dry_run: bool,
+    explain: bool,
+) -> None:
+    """Extract, judge and write one batch."""
+    scope = reading.agent
+    prepared = [place(memory, step, reading, ledger) for step in batch if isinstance(step, Prepared)]
+    extractions = memory.extractor.extract(
+        [item.transcript for item in prepared], scope, [item.since for item in prepared]
+    )
+    claims = _in_order([claim for extraction in extractions for claim in extraction.claims])
+    claims += [claim for item in prepared for claim in _quarantined(item, scope)]
+    vectors, message_vectors = _embed(memory, claims, prepared)
+    judged = judge_claims(memory, claims, vectors)
+    if not dry_run:
+        _write(memory, scope, prepared, judged, message_vectors, tally)
+    for item in prepared:
+        ledger.add(ledger_entry(item, scope, memory.now()))
+    _report(batch, prepared, extractions, judged, tally, explain=explain)
+
+
+def _in_order(claims: list[Claim]) -> list[Claim]:
+    """Sort by time of speaking; in one instant, by place in the file."""
+    return sorted(claims, key=lambda claim: (claim.said_at, claim.source.transcript, claim.source.message or 0))
+
+
+def _quarantined(item: Prepared, scope: str) -> list[Claim]:
+    """Make claims of the passages that look like injected instructions, to be stored apart."""
+    by_index = {message.index: message for message in item.fresh}
+    return [
+        _suspect_claim(suspect, by_index[suspect.message].at, item, scope)
+        for suspect in item.cleaned.quarantined
+        if suspect.message in by_index
+    ]
+
+
+def _suspect_claim(suspect: Suspect, at: datetime | None, item: Prepared, scope: str) -> Claim:
+    said_at = at or datetime.fromtimestamp(0, UTC)  # preparing dates every message; the epoch is for the type checker
+    source = Source(item.transcript.path, suspect.message, suspect.speaker, suspect.text, said_at, "tool")
+    return Claim(
+        suspect.text,
+        MemoryType.FACT,
+        scope,
+        said_at,
+        source,
+        quarantined=True,
+        rule="quarantine",
+        because=suspect.reason,
+    )
+
+
+def _embed(
+    memory: OpenMemory, claims: Sequence[Claim], prepared: Sequence[Prepared]
+) -> "tuple[np.ndarray, dict[str, np.ndarray]]":
+    """Embed claims and new messages in one pass, each distinct text once."""
+    import numpy as np
+
+    texts = [claim.text for claim in claims]
+    texts += [message.text for item in prepared for message in item.unstored if message.text.strip()]
+    distinct = list(dict.fromkeys(texts))
+    by_text = dict(zip(distinct, memory.embed(distinct), strict=True))
+    vectors = np.array([by_text[claim.text] for claim in claims], np.float32)
+    return vectors.reshape(len(claims), memory.embedder.dimension), by_text
+
+
+def _write(
+    memory: OpenMemory,
+    scope: str,
+    prepared: Sequence[Prepared],
+    judged: Judged,
+    vectors: "dict[str, np.ndarray]",
+    tally: _Tally,
+) -> None:
+    """Commit the batch as a part of this run."""
+    changes = Changes(
+        facts=judged.writes(),
+        messages=[row for item in prepared for row in _rows(item, scope, vectors)],
+        transcripts=[ledger_entry(item, scope, memory.now()) for item in prepared],
+    )
+    counts = dict(Counter(str(verdict.action) for verdict in judged.verdicts))
+    paths = ", ".join(dict.fromkeys(item.transcript.path for item in prepared))
+    info = RunInfo("ingest", f"{scope}: {paths}"[:500], memory.now(), counts, tally.run or None)
+    receipt = memory.store.apply(changes, info, wait=memory.wait)
+    tally.run = receipt.run_id or tally.run
+    used = [fact_id for item in prepared for fact_id in item.cleaned.used]
+    if used:
+        memory.store.record_use(used, memory.now())
+
+
+def _rows(item: Prepared, scope: str, vectors: "dict[str, np.ndarray]") -> Iterator[StoredMessage]:
+    for position, message in enumerate(item.unstored, start=item.stored):
+        yield StoredMessage(
+            transcript_id=item.transcript_id,
+            agent=scope,
+            path=item.transcript.path,
+            message=message,
+            chain=item.chains[position],
+            terms=analyse(message.text),
+            vector=vectors.get(message.text),
+        )
+
+
+def _report(
+    batch: Sequence[Step],
+    prepared: Sequence[Prepared],
+    extractions: Sequence[Extraction],
+    judged: Judged,
+    tally: _Tally,
+    *,
+    explain: bool,
+) -> None:
+    """Add the batch to what the run will tell."""
+    tally.verdicts.extend(judged.verdicts)
+    for step in batch:
+        if isinstance(step, Problem):
+            tally.problems.append(step)
+            tally.files.append(FileReport(step.where, "unreadable", notes=(step.message,)))
+        elif isinstance(step, Unchanged):
+            tally.files.append(FileReport(step.path, "copy" if step.copy_of else "unchanged", notes=_copy_note(step)))
+    for item, extraction in zip(prepared, extractions, strict=True):
+        tally.redactions.update(item.cleaned.redactions)
+        tally.files.append(_file_report(item, extraction, judged))
+        if explain:
+            tally.explained.append(Explained(item.transcript.path, extraction.trace))
+
+
+def _copy_note(step: Unchanged) -> tuple[str, ...]:
+    return (f"the same bytes as {step.copy_of}",) if step.copy_of else ()
+
+
+def _file_report(item: Prepared, extraction: Extraction, judged: Judged) -> FileReport:
+    path = item.transcript.path
+    mine = Counter(
+        str(verdict.action)
+        for verdict in judged.verdicts
+        if any(source.transcript == path for source in verdict.fact.sources)
+    )
+    status = "read" if not item.since else "grown" if item.fresh else "unchanged"
+    return FileReport(
+        path,
+        status,
+        item.transcript.format,
+        len(item.transcript.messages),
+        len(item.fresh),
+        dict(mine),
+        (*item.transcript.notes, *extraction.notes),
+    )
+
+
+def _ingested(scope: str, tally: _Tally, dry_run: bool, explain: bool) -> Ingested:
+    counts = Counter(str(verdict.action) for verdict in tally.verdicts)
+    shown = tuple(tally.verdicts) if dry_run or explain else ()
+    return Ingested(
+        scope,
+        tuple(tally.files),
+        {str(action): counts.get(str(action), 0) for action in _COUNTED},
+        dict(tally.redactions),
+        tally.run,
+        dry_run,
+        shown,
+        tuple(tally.explained),
+    )
+
+
+_COUNTED = (Action.ADD, Action.REFRESH, Action.SUPERSEDE, Action.CONTEST, Action.SKIP, Action.QUARANTINE)
+
+
+def _raise_if_nothing_was_readable(tally: _Tally) -> None:
+    """One unreadable file among others is a problem of the run; a single one that was asked for is an error."""
+    if len(tally.files) == 1 and tally.files[0].status == "unreadable":
+        problem = tally.problems[0]
+        error = UnreadableInput(path=problem.where, reason="", remedy=problem.remedy, where=problem.where)
+        error.args, error.code = (problem.message,), problem.code
+        raise error
+
+
+def _read_stdin() -> bytes:
+    return sys.stdin.buffer.read()

@@ -1,0 +1,128 @@
+"""The nightly run: ingest what is new, prune what has expired, fold recall counts, compact, check, report."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from memctl.memory import OpenMemory
+from memctl.model import Problem, Result
+from memctl.operations.ingest import ingest
+from memctl.operations.upkeep import check, compact, prune
+from memctl.store.lock import FileLock
+from memctl.times import iso
+
+LOG_NAME = "nightly.log"
+REPORT_NAME = "nightly.json"
+_KEPT_LOGS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Nightly:
+    """What a nightly run did, in numbers."""
+
+    started_at: datetime
+    seconds: float
+    files: int
+    unreadable: int
+    messages: int
+    counts: dict[str, int] = field(default_factory=dict)
+    expired: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+    findings: int = 0
+    complete: bool = True
+
+
+def nightly(
+    memory: OpenMemory,
+    folders: Sequence[str],
+    *,
+    agent: str | None = None,
+    max_minutes: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Result[Nightly]:
+    """Do the night's work; a second start while one runs raises StoreBusy that names the first."""
+    begin = clock()
+    started_at = memory.now()
+    store = memory.created
+    with FileLock(store.home.near / "nightly.lock").held("nightly", 0):
+        before = store.size()
+        read = ingest(
+            memory,
+            folders,
+            agent=agent,
+            deadline=lambda: max_minutes is not None and clock() - begin >= max_minutes * 60,
+            alone=False,
+        )
+        pruned = prune(memory, agent=agent)
+        compact(memory)
+        checked = check(memory)
+        report = Nightly(
+            started_at,
+            0.0,
+            len(read.data.files),
+            sum(file.status == "unreadable" for file in read.data.files),
+            sum(file.new_messages for file in read.data.files),
+            read.data.counts,
+            len(pruned.data.verdicts),
+            before,
+            store.size(),
+            len(checked.data.findings),
+            not any(problem.code == "out_of_time" for problem in read.problems),
+        )
+        report = replace(report, seconds=round(clock() - begin, 3))
+        result = Result("nightly", report, (*read.problems, *checked.problems))
+        _write_log(store.home.near, int(memory.settings["nightly.log_kilobytes"]), result)
+    return result
+
+
+def sentence(report: Nightly) -> str:
+    """The run in one line."""
+    counts = report.counts
+    return (
+        f"{report.files} files ({report.unreadable} unreadable), {report.messages} new messages; "
+        f"{counts.get('add', 0)} learned, {counts.get('supersede', 0)} replaced, {counts.get('contest', 0)} contested, "
+        f"{report.expired} expired; {report.findings} findings; {report.seconds:.1f} s"
+        + ("" if report.complete else "; time was up, the rest tomorrow")
+    )
+
+
+def last_report(folder: Path) -> dict[str, Any] | None:
+    """What the last nightly run wrote down."""
+    import json
+
+    try:
+        shape = json.loads((folder / REPORT_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return shape if isinstance(shape, dict) else None
+
+
+def _write_log(folder: Path, kilobytes: int, result: Result[Nightly]) -> None:
+    """Add the run to the log, turning the file over when it has grown, and leave the report for the doctor."""
+    import json
+
+    from memctl.shapes import plain
+
+    handler = RotatingFileHandler(
+        folder / LOG_NAME, maxBytes=kilobytes * 1024, backupCount=_KEPT_LOGS, encoding="utf-8"
+    )
+    try:
+        for text in (sentence(result.data), *(_problem_line(problem) for problem in result.problems)):
+            stamped = f"{iso(result.data.started_at)} {text}"
+            handler.emit(logging.LogRecord("memctl", logging.INFO, "", 0, stamped, None, None))
+    finally:
+        handler.close()
+    (folder / LOG_NAME).chmod(0o600)
+    report = folder / REPORT_NAME
+    report.write_text(json.dumps(plain(result.data)), encoding="utf-8")
+    report.chmod(0o600)
+
+
+def _problem_line(problem: Problem) -> str:
+    return f"problem {problem.code}: {problem.message}"

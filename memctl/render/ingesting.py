@@ -1,0 +1,120 @@
+"""What ``ingest`` and ``remember`` say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from memctl.model import Action, Result, Verdict
+from memctl.render.drawing import counted, line, short, table
+
+if TYPE_CHECKING:
+    from memctl.operations.ingest import FileReport, Ingested
+    from memctl.operations.remember import Remembered
+
+_WORDS = {
+    Action.ADD: ("+", "green"),
+    Action.REFRESH: ("=", ""),
+    Action.SUPERSEDE: ("-", "dim"),
+    Action.CONTEST: ("?", "yellow"),
+    Action.SKIP: ("·", "dim"),
+    Action.QUARANTINE: ("!", "red"),
+    Action.EXPIRE: ("-", "dim"),
+    Action.FORGET: ("-", "dim"),
+    Action.RESTORE: ("+", "green"),
+    Action.EDIT: ("~", ""),
+}
+_MANY_FILES = 1
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """One line a verdict: a sign, the id, the type, the text, and why."""
+    sign, style = _WORDS[verdict.action]
+    line(f"{sign} {short(verdict.fact)} {verdict.fact.type}: {verdict.fact.text}", style)
+    if verdict.because:
+        line(f"    {verdict.because}", "dim")
+
+
+def show_verdicts(verdicts: Iterable[Verdict]) -> None:
+    """All verdicts that do something."""
+    for verdict in verdicts:
+        if verdict.action is not Action.SKIP:
+            show_verdict(verdict)
+
+
+def ingested(result: Result[Ingested], **_: Any) -> None:
+    """A table of files where there are several, then the sum in a sentence."""
+    data = result.data
+    for part in data.explained:
+        _explained(part)
+    if data.dry_run:
+        show_verdicts(data.verdicts)
+    if len(data.files) > _MANY_FILES:
+        _files(data.files)
+    else:
+        for file in data.files:
+            for note in file.notes:
+                line(f"{file.path}: {note}", "dim")
+    line(_sum(data))
+
+
+def remembered(result: Result[Remembered], **_: Any) -> None:
+    """What became of each thing told."""
+    if result.data.dry_run:
+        line("Nothing was written (dry run). It would be:")
+    if len(result.data.verdicts) <= 20:
+        for verdict in result.data.verdicts:
+            show_verdict(verdict)
+        return
+    counts = Counter(str(verdict.action) for verdict in result.data.verdicts)
+    line(", ".join(f"{number} {name}" for name, number in sorted(counts.items())))
+
+
+def _explained(part: Any) -> None:
+    line(part.path, "bold")
+    for trace in part.trace:
+        sign = "+" if trace.kept else "·"
+        kind = f"{trace.type} " if trace.type else ""
+        line(f"{sign} #{trace.message} {kind}{trace.score:.2f}  {trace.sentence}", "green" if trace.kept else "dim")
+        line(f"      {trace.why}", "dim")
+
+
+def _files(files: Iterable[FileReport]) -> None:
+    rows = [
+        (
+            file.path,
+            file.status,
+            file.format,
+            file.new_messages,
+            file.counts.get("add", 0),
+            file.counts.get("refresh", 0),
+            file.counts.get("supersede", 0),
+        )
+        for file in files
+    ]
+    table(("file", "status", "format", "messages", "new", "again", "replaced"), rows, grow="file")
+
+
+def _sum(data: Ingested) -> str:
+    counts = data.counts
+    messages = sum(file.new_messages for file in data.files)
+    unchanged = sum(file.status in ("unchanged", "copy") for file in data.files)
+    parts = [f"{counts['add']} new"]
+    parts += [f"{counts[name]} {word}" for name, word in _SUM_WORDS if counts[name]]
+    said = f"{data.agent}: {counted(messages, 'new message')}, facts: {', '.join(parts)}."
+    if unchanged:
+        said += f" {counted(unchanged, 'file')} unchanged."
+    if data.redactions:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(data.redactions.items()))
+        said += f" Redacted: {kinds}."
+    return f"Dry run, nothing was written. {said}" if data.dry_run else said
+
+
+_SUM_WORDS = (
+    ("refresh", "said again"),
+    ("supersede", "replaced"),
+    ("contest", "contested"),
+    ("quarantine", "quarantined"),
+)
+RENDERERS: dict[str, Callable[..., None]] = {"ingest": ingested, "remember": remembered}

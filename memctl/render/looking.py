@@ -1,0 +1,187 @@
+"""What the commands that only look say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memctl.model import Fact, Result
+from memctl.render.drawing import STYLES, counted, day, line, minute, on_terminal, short, size, table
+from memctl.shapes import plain
+
+if TYPE_CHECKING:
+    from memctl.operations.looking import Explanation, Listed, Shown
+    from memctl.operations.timeline import History
+
+
+def listed(result: Result[Listed], **_: Any) -> None:
+    """A table of facts, and how many more there are."""
+    facts = result.data.facts
+    if not on_terminal():
+        table((), [(f.id, f.type, f.state, day(f.said_at), f.agent, f.speaker, f.text) for f in facts])
+        return
+    rows = [(short(f), _kind(f), day(f.said_at), f.text) for f in facts]
+    table(("id", "type", "said", "memory"), rows, grow="memory")
+    more = result.data.total - len(facts)
+    line(counted(result.data.total, "memory", "memories") + (f", {more} more with --limit" if more > 0 else ""), "dim")
+
+
+def shown(result: Result[Shown], **_: Any) -> None:
+    """One fact, a line a field."""
+    fact = result.data.fact
+    line(fact.text, "bold")
+    rows: list[tuple[str, str]] = [
+        ("id", fact.id),
+        ("agent", fact.agent),
+        ("type", str(fact.type)),
+        ("state", str(fact.state)),
+        ("because", fact.because or "-"),
+        ("said", f"{minute(fact.said_at)} by {fact.speaker or 'nobody known'}"),
+        ("last said", f"{minute(fact.last_said_at)}, {counted(len(fact.wordings), 'time')} in all"),
+        ("held", "; ".join(f"{day(span.since)} to {day(span.until) if span.until else 'now'}" for span in fact.held)),
+        ("expires", minute(fact.expires_at) if fact.expires_at else "never"),
+        ("recalled", f"{counted(fact.uses, 'time')}, last {minute(fact.last_used_at)}"),
+        ("recency", f"{result.data.recency:.2f}"),
+        ("reinforced", f"{result.data.reinforcement:.2f}"),
+        ("confidence", f"{fact.confidence:.2f}{', confirmed' if fact.confirmed else ''}"),
+        ("tags", ", ".join(fact.tags) or "-"),
+        ("pinned", "yes" if fact.pinned else "no"),
+    ]
+    _fields(rows)
+    for other in result.data.related:
+        line(f"  {other.state}: {short(other)} {other.text}", STYLES[other.state])
+
+
+def explained(result: Result[Explanation], **_: Any) -> None:
+    """Where a fact was said, in whose words, and what kept it."""
+    fact = result.data.fact
+    line(fact.text, "bold")
+    line(f"{fact.state}, kept by {fact.rule or 'hand'}" + (f": {fact.because}" if fact.because else ""))
+    for item in result.data.evidence:
+        where = f"{item.transcript} #{item.message}" if item.message is not None else item.transcript
+        line("")
+        line(f"{minute(item.at)}  {item.speaker}  ({where})", "cyan")
+        line(f"  “{item.quote}”")
+        for stored in item.around:
+            mark = ">" if stored.message.index == item.message else " "
+            text = " ".join(stored.message.text.split())
+            line(f"  {mark} #{stored.message.index} {stored.message.speaker}: {text[:160]}", "dim")
+
+
+def history(result: Result[History], **_: Any) -> None:
+    """The versions of a fact, oldest first."""
+    for fact in result.data.versions:
+        until = next((span.until for span in reversed(fact.held) if span.until), None)
+        held = f"{day(fact.said_at)} to {day(until) if until else 'now'}"
+        line(f"{held}  {fact.state}  {short(fact)}", STYLES[fact.state])
+        line(f"  {fact.text}", "bold" if fact.id == result.data.asked else "")
+        for wording in fact.wordings:
+            source = wording.source
+            where = f"{source.transcript} #{source.message}" if source.message is not None else source.transcript
+            line(f"  {minute(wording.said_at)} {source.speaker} ({where}): {source.quote}", "dim")
+        if fact.because:
+            line(f"  {fact.because}", "dim")
+
+
+def difference(result: Result[Any], **_: Any) -> None:
+    """What was learned, changed and dropped."""
+    data = result.data
+    _facts("+", data.learned, "green")
+    for change in data.changed:
+        line(f"~ {short(change.old)} {change.old.text}", "dim")
+        line(f"  {short(change.new)} {change.new.text}", "yellow")
+    _facts("-", data.dropped, "dim")
+    if not (data.learned or data.changed or data.dropped):
+        line("Nothing was learned, changed or dropped in that time.")
+
+
+def statistics(result: Result[dict[str, Any]], **_: Any) -> None:
+    """The numbers, group by group."""
+    for name, value in result.data.items():
+        if isinstance(value, Mapping):
+            table((name, "facts"), list(value.items()))
+        elif isinstance(value, list):
+            table((name, *("" for _ in range(len(value[0]) - 1))) if value else (name,), value)
+        else:
+            line(f"{name}\t{size(value) if name == 'bytes' else value}")
+
+
+def rows(result: Result[dict[str, Any]], **_: Any) -> None:
+    """The answer to a question in SQL."""
+    data = result.data
+    table(data["columns"], [[_cell(value) for value in row] for row in data["rows"]])
+
+
+def settings(result: Result[Any], **_: Any) -> None:
+    """Each setting with its value and origin."""
+    table(
+        ("setting", "value", "origin", "about"),
+        [(s.name, json.dumps(s.value, ensure_ascii=False), s.origin, s.about) for s in result.data],
+        grow="about",
+    )
+
+
+def state(result: Result[Any], **_: Any) -> None:
+    """A value as JSON; several as key and value."""
+    data = result.data
+    if isinstance(data, tuple):
+        table(
+            ("key", "value", "expires"),
+            [(s.key, json.dumps(s.value, ensure_ascii=False), minute(s.expires_at)) for s in data],
+        )
+    elif isinstance(data, dict):
+        line(f"{data['key']}: {'deleted' if data['deleted'] else 'was not there'}")
+    else:
+        print(json.dumps(data.value, ensure_ascii=False))
+
+
+def transcripts(result: Result[Any], **_: Any) -> None:
+    """The transcripts that were read, or the messages of one."""
+    data = result.data
+    if isinstance(data, str):
+        print(data)
+        return
+    entries = data if isinstance(data, tuple) else (data,)
+    table(
+        ("id", "format", "messages", "read", "path"),
+        [(e.id, e.format, e.messages, day(e.recorded_at), e.path) for e in entries],
+        grow="path",
+    )
+
+
+def _fields(rows: list[tuple[str, str]]) -> None:
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        line(f"  {name:<{width}}  {value}")
+
+
+def _facts(sign: str, facts: Any, style: str) -> None:
+    for fact in facts:
+        line(f"{sign} {short(fact)} {fact.type}: {fact.text}", style)
+
+
+def _kind(fact: Fact) -> str:
+    marks = {"active": "", "superseded": " (old)", "contested": " (?)", "expired": " (expired)"}
+    return f"{fact.type}{marks.get(str(fact.state), f' ({fact.state})')}{' *' if fact.pinned else ''}"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, datetime):
+        return str(plain(value))
+    return "" if value is None else str(value)
+
+
+RENDERERS: dict[str, Callable[..., None]] = {
+    "list": listed,
+    "show": shown,
+    "why": explained,
+    "history": history,
+    "diff": difference,
+    "stats": statistics,
+    "sql": rows,
+    "config": settings,
+    "state": state,
+    "transcript": transcripts,
+}

@@ -1,0 +1,18 @@
+"""What each command says to people."""
+
+from collections.abc import Callable
+
+from memctl.render import curating, ingesting, looking, recalling, upkeep
+
+PEOPLE: dict[str, Callable[..., None]] = {
+    **ingesting.RENDERERS,
+    **recalling.RENDERERS,
+    **looking.RENDERERS,
+    **curating.RENDERERS,
+    **upkeep.RENDERERS,
+}
+
+
+def known(command: str) -> bool:
+    """Whether a command has words for people."""
+    return command in PEOPLE
