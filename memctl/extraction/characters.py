@@ -12,7 +12,9 @@ _INVISIBLE = re.compile("[\u200b\u2060-\u2064\ufeff\u00ad\u200e\u200f\u202a-\u20
 # Tag characters spell ASCII invisibly; behind a black flag they make the flag of a region.
 _TAGS = re.compile("(?P<flag>\U0001f3f4[\U000e0020-\U000e007f]+)|[\U000e0000-\U000e007f]+")
 _SHORTEST_MESSAGE = 4
-_NEEDS_WORK = re.compile("[^\t\n\r -~\u00a1-\u00ac\u00ae-\u0233\u0370-\u1fff\u2010-\u2027\u2030-\u205e\u20a0-\ufefe\uff00-\uffef]")
+_NEEDS_WORK = re.compile(
+    "[^\t\n\r -~\u00a1-\u00ac\u00ae-\u0233\u0370-\u1fff\u2010-\u2027\u2030-\u205e\u20a0-\ufefe\uff00-\uffef]"
+)
 
 
 def strip_invisible(text: str) -> tuple[str, tuple[str, ...]]:
@@ -33,7 +35,7 @@ def _spelled(tags: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text for comparison: compatibility forms and typographic quotes folded, look-alikes Latin, one blank."""
+    """Return the text for comparison: compatibility forms and quotes folded, look-alikes Latin, single blanks."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
         text = _TWO_SCRIPTS.sub(lambda word: word[0].translate(_LOOK_ALIKES), text)
@@ -43,4 +45,6 @@ def plain(text: str) -> str:
 _QUOTES = str.maketrans("’‘“”‐‑‒", "''\"\"---")
 # A word of both scripts imitates a Latin one; a word of one script is a word.
 _TWO_SCRIPTS = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*[\u0370-\u052f])\w+")
-_LOOK_ALIKES = str.maketrans("аеорсухіјѕԁɡһԛԝАВЕКМНОРСТУХοαερυινОΟΑΒΕΗΙΚΜΝΡΤΧ", "aeopcyxijsdghqwABEKMHOPCTYXoaepuivOOABEHIKMNPTX")
+_LOOK_ALIKES = str.maketrans(
+    "аеорсухіјѕԁɡһԛԝАВЕКМНОРСТУХοαερυινОΟΑΒΕΗΙΚΜΝΡΤΧ", "aeopcyxijsdghqwABEKMHOPCTYXoaepuivOOABEHIKMNPTX"
+)

@@ -143,9 +143,7 @@ class _Run:
         self.suspects += [suspect for suspect in new if suspect not in self.suspects]
 
 
-def _changed(
-    message: Message, text: str, calls: tuple[ToolCall, ...], results: tuple[ToolResult, ...]
-) -> Message:
+def _changed(message: Message, text: str, calls: tuple[ToolCall, ...], results: tuple[ToolResult, ...]) -> Message:
     """Copy a message only if something in it changed."""
     if text == message.text and calls == message.tool_calls and results == message.tool_results:
         return message

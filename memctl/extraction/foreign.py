@@ -32,7 +32,10 @@ _FROM_HERE = re.compile(
     )\s*[:：.]\s*$|^[^\n]{0,60}(?:页面|网页|邮件|文件)(?:内容|上写|显示|如下)[^\n]{0,10}[:：]\s*$""",
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
-_MARKUP_LINE = re.compile(r"^[^\n]*</?(?:html|head|body|div|span|p|h[1-6]|title|meta|table|tr|td|li|ul|a|script|style|section|article)\b[^>\n]*>[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
+_MARKUP_LINE = re.compile(
+    r"^[^\n]*</?(?:html|head|body|div|span|p|h[1-6]|title|meta|table|tr|td|li|ul|a|script|style|section|article)\b[^>\n]*>[^\n]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,10 @@ def _visible(text: str, trusted: bool) -> Iterator[Region]:
 
 def _foreign_spans(text: str) -> list[tuple[int, int]]:
     spans = [match.span() for pattern in (_FENCE, _QUOTE, _MARKUP_LINE) for match in pattern.finditer(text)]
-    spans += [(match.start() if _is_mail(match[0]) else match.end(), _end_of_quote(text, match.end())) for match in _FROM_HERE.finditer(text)]
+    spans += [
+        (match.start() if _is_mail(match[0]) else match.end(), _end_of_quote(text, match.end()))
+        for match in _FROM_HERE.finditer(text)
+    ]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from memctl.extraction.characters import plain
 from memctl.extraction.foreign import Region, regions
-from memctl.extraction.injection_signs import ADDRESSES, ORDERS, OVERRIDES, REMEMBERS, compile_all
+from memctl.extraction.injection_signs import ADDRESSES, ORDERS, OVERRIDES, REMEMBERS
 
-_OVERRIDES, _ADDRESSES = compile_all(OVERRIDES), compile_all(ADDRESSES)
-_REMEMBERS, _ORDERS = compile_all(REMEMBERS), compile_all(ORDERS)
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？；])")
 _STRING_END = re.compile(r"[\"']\s*[,}\]]|\\n|\s\|\s")
+_LINE_END = re.compile(rf"(?:\n|{_STRING_END.pattern})\Z")
 _WORDS = re.compile(r"[^\W_]+(?:[.'/:-][^\W_]+)*|[\u3400-\u9fff]")
 _LONG_LINE = 400
 _SHINGLE = 5
@@ -48,7 +47,7 @@ class Sifted:
 
 
 def sift(text: str, *, trusted: bool) -> Sifted:
-    """Part a text from the instructions injected into it; ``trusted`` tells speech of people and agents from the rest."""
+    """Part a text from the instructions injected into it; ``trusted`` marks the speech of people and agents."""
     if not _may_matter(text):
         return Sifted(text)
     kept: list[str] = []
@@ -75,87 +74,87 @@ def sift_repeats(text: str, known: frozenset[tuple[str, ...]]) -> Sifted:
 
 
 def shingles(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield every run of five words (or Chinese characters) in lower case: what two texts share if one quotes the other."""
+    """Yield every run of five words (or Chinese characters): what two texts share if one quotes the other."""
     words = _WORDS.findall(plain(text).lower())
     yield from (tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1))
 
 
 def _may_matter(text: str) -> bool:
     flat = plain(text)
-    return bool(_OVERRIDES.search(flat) or _ADDRESSES.search(flat) or _REMEMBERS.search(flat) or _ORDERS.search(flat))
+    lower = flat.lower()
+    return any(signs.in_(flat, lower) for signs in (OVERRIDES, ADDRESSES, REMEMBERS, ORDERS))
 
 
 def _sift_region(region: Region) -> tuple[str, list[Injected]]:
     if region.hidden:
         reason = _reason_hidden(region.text)
         return ("", [Injected(region.text.strip(), reason)]) if reason else (region.text, [])
-    pieces = list(_lines(region.text)) if region.foreign else list(_sentences(region.text))
-    reasons = _judge_pieces(pieces, foreign=region.foreign)
+    pieces = list(_sentences(region.text))
+    reasons = _judge_foreign(pieces) if region.foreign else [_reason_spoken(plain(piece)) for piece in pieces]
     kept = "".join(piece for piece, reason in zip(pieces, reasons, strict=True) if not reason)
     found = [Injected(p.strip(), r) for p, r in zip(pieces, reasons, strict=True) if r and p.strip()]
     return kept, _joined(found)
 
 
-def _judge_pieces(pieces: list[str], *, foreign: bool) -> list[str]:
-    """Give each piece the reason to set it apart, or ""; in foreign text an order beside an injected piece goes with it."""
-    judge = _reason_foreign if foreign else _reason_spoken
-    reasons = [judge(plain(piece)) for piece in pieces]
-    for i, piece in enumerate(pieces):
-        if i and reasons[i - 1] and not reasons[i] and (_continues(pieces[i - 1], piece) or _is_weak(piece)):
-            reasons[i] = reasons[i - 1]
+def _judge_foreign(pieces: list[str]) -> list[str]:
+    """Give each piece of foreign text the reason to set it apart, or "".
+
+    Behind a strong sign the rest of the line goes too, then lines that go on with its sentence or give orders.
+    """
+    reasons: list[str] = []
+    before, reach = "", ""
+    for piece in pieces:
+        flat = plain(piece)
+        reason = _reason_strong(flat)
+        if not reason and reach and (not _LINE_END.search(before) or _continues(before, piece) or _is_order(flat)):
+            reason = reach
+        reach = reason
+        reasons.append(reason or _reason_orders(flat))
+        before = piece
     return reasons
 
 
-def _reason_foreign(flat: str) -> str:
-    if _OVERRIDES.search(flat):
-        return OVERRIDE
-    if _REMEMBERS.search(flat):
-        return MEMORY
-    if _ADDRESSES.search(flat):
-        return ADDRESS
-    return ORDER if len({match[0].lower() for match in _ORDERS.finditer(flat)}) > 1 else ""
+def _reason_strong(flat: str) -> str:
+    lower = flat.lower()
+    for signs, reason in ((OVERRIDES, OVERRIDE), (REMEMBERS, MEMORY), (ADDRESSES, ADDRESS)):
+        if signs.in_(flat, lower):
+            return reason
+    return ""
+
+
+def _reason_orders(flat: str) -> str:
+    return ORDER if ORDERS.count(flat, flat.lower()) > 1 else ""
 
 
 def _reason_spoken(flat: str) -> str:
-    if _OVERRIDES.search(flat):
+    lower = flat.lower()
+    if OVERRIDES.in_(flat, lower):
         return OVERRIDE
-    if _ADDRESSES.search(flat) and (_REMEMBERS.search(flat) or _ORDERS.search(flat)):
+    if ADDRESSES.in_(flat, lower) and (REMEMBERS.in_(flat, lower) or ORDERS.in_(flat, lower)):
         return ADDRESS
     return ""
 
 
 def _reason_hidden(text: str) -> str:
     flat = plain(text)
-    return _reason_foreign(flat) or (HIDDEN if _ORDERS.search(flat) else "")
+    return _reason_strong(flat) or (HIDDEN if _is_order(flat) else "")
 
 
-def _is_weak(piece: str) -> bool:
-    return bool(_ORDERS.search(plain(piece)))
+def _is_order(flat: str) -> bool:
+    return ORDERS.in_(flat, flat.lower())
 
 
 def _continues(before: str, piece: str) -> bool:
     """Whether a piece goes on with the sentence of the one before: no full stop there, a small letter here."""
-    return bool(re.search(r"[\w,;]\s*$", before)) and bool(re.match(r"\s*[a-zà-ÿ]", piece)) and "\n\n" not in before
+    prose = "|" not in before and "\t" not in before
+    return prose and bool(re.search(r"[\w,;]\s*$", before)) and bool(re.match(r"\s*[a-zà-ÿ]", piece))
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Cut into sentences; joined together they are the text again."""
+    """Cut into sentences, and long lines (JSON, logs) into their strings; joined together they are the text again."""
     for line in text.splitlines(keepends=True):
         position = 0
-        for end in _SENTENCE_END.finditer(line):
-            yield line[position : end.end()]
-            position = end.end()
-        yield line[position:]
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Cut into lines; a long line (JSON, a log) into the strings that it holds, so that the rest of it survives."""
-    for line in text.splitlines(keepends=True):
-        if len(line) <= _LONG_LINE:
-            yield line
-            continue
-        position = 0
-        for end in _STRING_END.finditer(line):
+        for end in (_STRING_END if len(line) > _LONG_LINE else _SENTENCE_END).finditer(line):
             yield line[position : end.end()]
             position = end.end()
         yield line[position:]
