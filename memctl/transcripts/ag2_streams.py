@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memctl.model import Message, Role, ToolResult, Transcript
-from memctl.transcripts.document import Companions, Document, first, mapping, objects, sample, sequence, string
+from memctl.transcripts.document import Companions, Document, counted, first, mapping, objects, sample, sequence, string
 from memctl.transcripts.turns import content_text, instant, kept, said, tool_calls
 
 _STORE_TITLE = re.compile(r"#\s+(.+?) Knowledge Store\s*$", re.MULTILINE)
@@ -102,7 +102,7 @@ def read_channel(document: Document) -> list[Transcript]:
     events = [e for e in objects(document.records) if not string(e.get("event_type")).startswith(_MACHINERY)]
     names = {sender: _name(sender, document.companions) for sender in {first(e, "sender_id") for e in events}}
     nameless = sorted(sender for sender, name in names.items() if not name)
-    notes = (f"{len(nameless)} speakers are named by their id: no passport.json was found",) if nameless else ()
+    notes = (f"{counted(len(nameless), 'speaker')} named by id only: no passport.json was found",) if nameless else ()
     messages = kept(
         said(
             index,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memctl.model import Message, Role, ToolResult, Transcript
-from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string
+from memctl.transcripts.document import Document, counted, first, mapping, objects, sample, sequence, string
 from memctl.transcripts.repeats import without_repeats
 from memctl.transcripts.turns import (
     content_text,
@@ -193,4 +193,4 @@ def _starts(values: Sequence[Any]) -> list[int]:
 
 def _odd(records: Sequence[Any]) -> tuple[str, ...]:
     odd = sum(1 for record in records if not isinstance(record, dict))
-    return (f"{odd} entries that are no messages were left out",) if odd else ()
+    return (f"left out {counted(odd, 'item')} without the shape of a message",) if odd else ()

@@ -10,7 +10,7 @@ from typing import Any
 
 from memctl.errors import UnreadableInput
 from memctl.transcripts import pyrepr
-from memctl.transcripts.document import Companions, Document, Shape, no_companions
+from memctl.transcripts.document import Companions, Document, Shape, counted, no_companions
 
 LARGEST = 2_000_000_000
 _BOMS = (
@@ -109,7 +109,7 @@ def _without_nuls(path: str, text: str) -> tuple[str, tuple[str, ...]]:
     clean = text.replace("\x00", "")
     if not clean.strip() or _controls(clean[:_PROBE]) > 0.1 * len(clean[:_PROBE]):
         raise UnreadableInput(path=path, reason=f"binary data (a NUL byte at offset {place})", remedy="")
-    return clean, (f"{count} NUL bytes were left out, the first at character {place}",)
+    return clean, (f"left out {counted(count, 'NUL byte')}, the first at character {place}",)
 
 
 def _controls(text: str) -> int:
@@ -181,7 +181,7 @@ def _lines(path: str, text: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         except ValueError as error:
             reason = f"line {number} is broken JSON ({_reason(error, stripped)})"
             raise UnreadableInput(path=path, reason=reason, remedy="Repair or remove that line.") from error
-    return tuple(values), ((f"{stray} lines that are not JSON were left out",) if stray else ())
+    return tuple(values), ((f"left out {counted(stray, 'line')} outside JSON",) if stray else ())
 
 
 def _meant_as_json(text: str) -> bool:

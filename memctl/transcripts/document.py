@@ -87,6 +87,11 @@ def first(record: dict[str, Any], *keys: str) -> str:
     return ""
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 line``, ``2 lines``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def objects(values: Iterable[Any]) -> list[dict[str, Any]]:
     """Keep the objects among ``values``."""
     return [value for value in values if isinstance(value, dict)]

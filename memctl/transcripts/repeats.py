@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from memctl.model import Message
+from memctl.transcripts.document import counted
 
 MANAGER = "chat_manager"
 _FEWEST = 3
@@ -27,7 +28,7 @@ def without_repeats(messages: Sequence[Message], starts: Sequence[int] = ()) -> 
             texts.add(messages[place].text)
             place += 1
     dropped = len(messages) - len(kept)
-    return kept, ((f"{dropped} repeated messages of a resumed chat were left out",) if dropped else ())
+    return kept, ((f"left out {counted(dropped, 'repeated message')} of a resumed chat",) if dropped else ())
 
 
 def _says_again(messages: Sequence[Message], place: int, before: Sequence[Message]) -> bool:

@@ -4,6 +4,7 @@ Only the events are read. Settings of agents, clients and completions can hold k
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ _EVENTS = (
     "SELECT source_id, source_name, agent_class_name, json_state, timestamp FROM events"
     " WHERE event_name = 'received_message' ORDER BY id"
 )
+_LAST = "\U0010ffff"  # sorts behind every session that was made at the same moment
 _AGENTS = "SELECT agent_id, session_id, timestamp FROM agents ORDER BY timestamp"
 
 
@@ -38,7 +40,7 @@ def read_database(document: Document) -> list[Transcript]:
     with sqlite.opened(document) as database:
         events = database.rows(_EVENTS)
         agents = database.rows(_AGENTS) if "agents" in database.tables() else []
-    return _transcripts(document, events, [_session(event, agents) for event in events])
+    return _transcripts(document, events, list(map(_Sessions(agents).of, events)))
 
 
 def read_rows(document: Document) -> list[Transcript]:
@@ -50,21 +52,28 @@ def read_rows(document: Document) -> list[Transcript]:
         if "agent_name" in r and "session_id" in r
     ]
     events = [record for record in records if record.get("event_name") == "received_message"]
-    return _transcripts(document, events, [_session(event, agents) for event in events])
+    return _transcripts(document, events, list(map(_Sessions(agents).of, events)))
 
 
-def _session(event: dict[str, Any], agents: Sequence[dict[str, Any]]) -> str:
-    """Find the session of an event: the last one in which its agent was made before it spoke.
+class _Sessions:
+    """Which session an event belongs to. The events carry none.
 
-    The events carry no session, and an agent's id is a memory address that a later run may use again.
+    It is the last one in which the agent that heard it was made, before it was heard: an agent's id is a
+    memory address, which a later run may use again. Of an agent that was not logged, the time decides.
     """
-    found = ""
-    for agent in agents:
-        if agent["agent_id"] == event.get("source_id") and (
-            not found or first(agent, "timestamp") <= first(event, "timestamp")
-        ):
-            found = first(agent, "session_id")
-    return found
+
+    def __init__(self, agents: Sequence[dict[str, Any]]) -> None:
+        self._all = sorted((first(agent, "timestamp"), first(agent, "session_id")) for agent in agents)
+        self._by_agent: dict[str, list[tuple[str, str]]] = {}
+        for agent in agents:
+            entry = first(agent, "timestamp"), first(agent, "session_id")
+            self._by_agent.setdefault(first(agent, "agent_id"), []).append(entry)
+
+    def of(self, event: dict[str, Any]) -> str:
+        """Name the session of an event; empty where nothing is known."""
+        made = sorted(self._by_agent.get(first(event, "source_id"), ())) or self._all
+        before = bisect_right(made, (first(event, "timestamp"), _LAST))
+        return made[max(0, before - 1)][1] if made else ""
 
 
 def _transcripts(document: Document, events: Sequence[dict[str, Any]], sessions: Sequence[str]) -> list[Transcript]:
