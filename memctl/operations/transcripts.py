@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from memctl.errors import NotFound, UsageProblem
@@ -90,13 +90,8 @@ def message_shape(message: Message) -> dict[str, Any]:
         "text": message.text,
         "at": iso(message.at),
         "recipient": message.recipient,
-        "tool_calls": [
-            {"name": call.name, "arguments": call.arguments, "call_id": call.call_id} for call in message.tool_calls
-        ],
-        "tool_results": [
-            {"name": r.name, "content": r.content, "call_id": r.call_id, "is_error": r.is_error, "exit_code": r.exit_code}
-            for r in message.tool_results
-        ],
+        "tool_calls": [asdict(call) for call in message.tool_calls],
+        "tool_results": [asdict(result) for result in message.tool_results],
     }
 
 
