@@ -22,6 +22,9 @@ class Files(Protocol):
     def names(self, folder: str) -> list[str]:
         """Give the names in a folder, sorted, each with the folder in front; empty where there is none."""
 
+    def sweep(self, folder: str) -> None:
+        """Remove what writers that died in the middle of a write left there; only the one writer may call this."""
+
 
 class LocalFiles:
     """Files below a folder, written by rename so that no reader ever sees half of one."""
@@ -63,6 +66,12 @@ class LocalFiles:
         if not place.is_dir():
             return []
         return sorted(f"{folder}/{entry.name}" for entry in place.iterdir() if not entry.name.startswith("."))
+
+    def sweep(self, folder: str) -> None:
+        """Remove unfinished files."""
+        with file_errors(str(self.root)):
+            for path in (self.root / folder).glob(".*.tmp"):
+                path.unlink(missing_ok=True)
 
     @staticmethod
     def _write_synced(path: Path, data: bytes) -> None:

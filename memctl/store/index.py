@@ -91,6 +91,12 @@ class Index:
                     temporary.unlink(missing_ok=True)
         return True
 
+    def sweep(self) -> None:
+        """Remove what processes that died while building the file left beside it."""
+        for path in self.path.parent.glob(".index.*.tmp*"):
+            if not _alive(path.name.split(".")[2]):
+                path.unlink(missing_ok=True)
+
     def sql(self, query: str, *, limit: int, seconds: float) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
         import duckdb
@@ -273,6 +279,16 @@ def _connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
 def _forbidden(path: Path, error: Exception) -> bool:
     text = str(error).lower()
     return "permission denied" in text or "read-only" in text or not os.access(path.parent, os.W_OK)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _memory() -> Any:

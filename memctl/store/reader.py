@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, overload
 
 from memctl import times
 from memctl.errors import NotFound
@@ -76,6 +76,12 @@ class Reader:
         """How many facts a filter means."""
         with self.index.reading() as connection:
             return queries.counting(connection, where or Filter())
+
+    @overload
+    def all_facts(self, where: Filter | None = None) -> Iterator[Fact]: ...
+
+    @overload
+    def all_facts(self, where: Filter | None = None, *, vectors: Literal[True]) -> Iterator[tuple[Fact, Any]]: ...
 
     def all_facts(self, where: Filter | None = None, *, vectors: bool = False) -> Iterator[Fact | tuple[Fact, Any]]:
         """Stream facts from the record, in no order; with ``vectors``, pairs of fact and vector."""

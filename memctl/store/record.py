@@ -28,6 +28,8 @@ _INDEXES = {
 # A reader may still be looking at an old version of a table: so much time and so many commits it is given.
 _READERS_PATIENCE = timedelta(minutes=10)
 _VERSIONS_KEPT = 60
+_ROWS_PER_FILE = 100_000
+_UNINDEXED_ROWS = 1_000
 
 
 class Record:
@@ -70,9 +72,23 @@ class Record:
         return self.read(table, lambda data: data.to_table(columns=picked, filter=where or None, limit=limit))
 
     def batches(self, table: str, *, columns: Sequence[str], where: str = "", size: int = 8192) -> Iterator[Any]:
-        """Give the rows that meet a condition, as Arrow batches of one version of the table, without holding all."""
-        with lance_errors(self.home.root):
-            yield from self._dataset(table).to_batches(columns=list(columns), filter=where or None, batch_size=size)
+        """Stream the rows that meet a condition as Arrow batches; ``columns`` must have the id.
+
+        If a compaction takes files away meanwhile, the newest version is read on, without what was given already.
+        """
+        given: set[str] = set()
+        while True:
+            data = self.read(table, lambda newest: newest)
+            with lance_errors(self.home.root):
+                try:
+                    for batch in data.to_batches(columns=list(columns), filter=where or None, batch_size=size):
+                        fresh = _without(batch, given)
+                        given.update(fresh.column("id").to_pylist())
+                        yield fresh
+                    return
+                except (OSError, ValueError, RuntimeError) as error:
+                    if not is_missing_file(error) or not self._moved_on(table, data):
+                        raise
 
     def by_ids(self, table: str, ids: Sequence[str], columns: Sequence[str] | None = None) -> dict[str, Row]:
         """Give the rows with these ids, by id."""
@@ -140,14 +156,24 @@ class Record:
             with lance_errors(self.home.root), private_files():
                 self._fresh(table).delete(one_of("id", ids[start : start + _IDS_PER_CONDITION]))
 
-    def tidy(self, table: str) -> None:
-        """Merge small files, bring the indexes up to date and drop versions nobody looks at any more: cheap."""
+    def tidy(self, table: str, *, due: bool) -> None:
+        """Keep searches quick and files few. Cheap: does nothing until enough has come together or it is ``due``."""
         with lance_errors(self.home.root), private_files():
             data = self._fresh(table)
-            data.optimize.compact_files(materialize_deletions_threshold=0.1)
-            data.optimize.optimize_indices()
-            self._drop_versions(self._fresh(table))
-            self._open.pop(table, None)
+            if due:
+                data.optimize.compact_files(
+                    target_rows_per_fragment=_ROWS_PER_FILE, materialize_deletions_threshold=0.1
+                )
+            if due or self._unindexed(data) > max(_UNINDEXED_ROWS, data.count_rows() // 20):
+                data.optimize.optimize_indices()
+            if due:
+                self._drop_versions(self._fresh(table))
+
+    @staticmethod
+    def _unindexed(data: Any) -> int:
+        """Count the rows that searches must go through one by one."""
+        names = [index["name"] for index in data.list_indices()]
+        return max((data.stats.index_stats(name)["num_unindexed_rows"] for name in names), default=0)
 
     @staticmethod
     def _drop_versions(data: Any) -> None:
@@ -169,10 +195,14 @@ class Record:
         """
         with lance_errors(self.home.root), private_files():
             data = self._fresh(table)
-            data.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
-            self._index(table, missing_only=False)
+            if len(data.versions()) > 1:
+                data.optimize.compact_files(
+                    target_rows_per_fragment=_ROWS_PER_FILE,
+                    materialize_deletions=True,
+                    materialize_deletions_threshold=0.0,
+                )
+                self._index(table, missing_only=False)
             self._fresh(table).cleanup_old_versions(older_than=timedelta(0), delete_unverified=True)
-            self._open.pop(table, None)
 
     def fragments(self, table: str) -> int:
         """How many data files the table is made of."""
@@ -213,3 +243,13 @@ class Record:
         for column, kind in _INDEXES[table].items():
             if not missing_only or column not in present:
                 opened.create_index(column, config=kinds[kind], replace=True)
+
+
+def _without(batch: Any, given: set[str]) -> Any:
+    """Leave out the rows whose ids were given already; as a rule none was, and the batch stays as it is."""
+    names = batch.column("id").to_pylist()
+    if given.isdisjoint(names):
+        return batch
+    import pyarrow as pa
+
+    return batch.filter(pa.array([name not in given for name in names]))

@@ -284,7 +284,8 @@ def _tool_out(message: Message) -> str | None:
 
 
 def _wording_out(wording: Wording) -> Row:
-    source = asdict(wording.source) | {"at": iso(wording.source.at)}
+    said = wording.source
+    source = {name: getattr(said, name) for name in said.__slots__} | {"at": iso(said.at)}
     return {"text": wording.text, "said_at": iso(wording.said_at), "confirmed": wording.confirmed, "source": source}
 
 

@@ -132,13 +132,13 @@ class Store(Reader):
             if batch.deletes.get(table):
                 self.record.delete(table, batch.deletes[table])
             crash_point(f"{table}-written")
+        self.tidy(due=batch.sequence % _TIDY_EVERY == 0)
         self.index.catch_up()
         spool.remove(self.home.spool, batch.spool)
         journal.remove(self.files, batch)
-        if batch.sequence % _TIDY_EVERY == 0:
-            self.tidy()
 
     def _finish_left(self) -> None:
+        self.files.sweep(journal.FOLDER)
         for name in journal.left(self.files):
             batch = journal.read(self.files, name, self.home.root)
             if batch is not None:
@@ -192,15 +192,15 @@ class Store(Reader):
             self.lock.confirm()
             self.record.compact(table)
             crash_point(f"{table}-compacted")
+        self.index.sweep()
         self.index.rebuild()
         self.files.remove(_COMPACT_MARK)
         crash_point("compacted")
 
-    def tidy(self) -> None:
-        """Keep the number of files and versions small; ``apply`` calls this now and then."""
+    def tidy(self, *, due: bool = True) -> None:
+        """Keep the number of files and versions small; ``apply`` calls this each time, and it is due now and then."""
         for table in TABLES:
-            self.record.tidy(table)
-        self.index.catch_up()
+            self.record.tidy(table, due=due)
 
     def holder(self) -> Holder | None:
         """Who is writing now."""
