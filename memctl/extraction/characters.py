@@ -19,13 +19,15 @@ _NEEDS_WORK = re.compile(
 
 def strip_invisible(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the text as people see it, and what was hidden in it with tag characters."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not _NEEDS_WORK.search(text):
-        return text.replace("\r\n", "\n") if "\r" in text else text, ()
+        return text, ()
     hidden = tuple(
         _spelled(found[0]) for found in _TAGS.finditer(text) if not found["flag"] and len(found[0]) >= _SHORTEST_MESSAGE
     )
     text = _TAGS.sub(lambda found: found["flag"] or "", _ANSI.sub("", text))
-    text = _INVISIBLE.sub("", _CONTROL.sub("", text.replace("\r\n", "\n")))
+    text = _INVISIBLE.sub("", _CONTROL.sub("", text))
     return text, hidden
 
 

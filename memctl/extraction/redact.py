@@ -17,7 +17,8 @@ from memctl.extraction.secret_values import is_placeholder, looks_like_password,
 
 _MARK = "[redacted: "
 _LEFT_BEHIND = re.compile(r"\[redacted: [\w .-]{1,40}\]")
-_LONG_TOKEN = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9_\-./+=:]{20,}")
+_LONG_TOKEN = re.compile(r"[A-Za-z0-9_\-./+=:]{20,}")
+_DIGIT = re.compile(r"\d")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{36,44}(?![A-Za-z0-9/+=])")
 _MAX_PASSES = 4
 # Plugins that judge a string by its own shape. Those that judge names or entropy raise false alarms in prose.
@@ -149,11 +150,11 @@ def _shaped(shape: Shape, text: str) -> Iterator[Span]:
 
 def _library_spans(text: str) -> Iterator[Span]:
     """Ask detect-secrets about the lines that hold a long token."""
-    if not _LONG_TOKEN.search(text):
+    if not _has_long_token(text):
         return
     position = 0
     for line in text.splitlines(keepends=True):
-        if _LONG_TOKEN.search(line):
+        if _has_long_token(line):
             for kind, analyze in _plugins():
                 for secret in analyze(line):
                     core = secret.strip(" \t\r\n\"'=:") if secret else ""
@@ -161,6 +162,10 @@ def _library_spans(text: str) -> Iterator[Span]:
                     if at >= 0:
                         yield position + at, position + at + len(core), kind
         position += len(line)
+
+
+def _has_long_token(text: str) -> bool:
+    return any(_DIGIT.search(token[0]) for token in _LONG_TOKEN.finditer(text))
 
 
 @cache

@@ -42,7 +42,7 @@ _SUFFIX = (
     r"(?![\w.-]*(?:id|name|count|limit|type|url|uri|path|file|env|var|ttl|expiry|expires(?:_\w+)?|age|size|length|len|budget|policy|"
     r"min|max|format|field|version|rotation|arn|ref|prefix|manager|usage|per\w*|hash|hint|ids|names)\b[\"'`]?\s*[:=])(?:[_-]\w+)*"
 )
-_BARE = r"(?P<w>(?:(?!,(?:\s|$|\w+=|[\"'`])|\[redacted:)[^\s\"'`;&|<>\\，。；、）」】])+)"
+_BARE = r"(?P<w>(?:(?!,(?:\s|$|\w+=|[\"'`])|\[redacted:)[^\s\"'`;&|<>\\，。；、）」】]){1,400})"
 _QUOTED = r"\\{0,3}(?P<q>[\"'`“„«])(?P<v>[^\n\"'`”“»]{4,200}?)\\{0,3}[\"'`”“»]"
 _VALUE = rf"(?:{_QUOTED}|{_BARE})"
 _ANY_NAME = rf"(?P<p>{_LONG_NAMES}|{_SHORT_NAMES})|(?P<s>{_KEY_NAMES})"

@@ -121,10 +121,12 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "password",
         "curl wget http",
-        r"\b(?:curl|wget|http)\b[^\n]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<v>[^\s\"']+)",
+        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<v>[^\s\"']+)",
     ),
-    _shape("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w*\b[^\n]*?\s-p(?P<v>[^\s\"'-][^\s\"']*)"),
-    _shape("password", "sshpass redis-cli", r"\b(?:sshpass\s+-p|redis-cli\b[^\n]*?\s-a)\s*[\"']?(?P<v>[^\s\"']+)"),
+    _shape("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w*\b[^\n]{0,200}?\s-p(?P<v>[^\s\"'-][^\s\"']*)"),
+    _shape(
+        "password", "sshpass redis-cli", r"\b(?:sshpass\s+-p|redis-cli\b[^\n]{0,200}?\s-a)\s*[\"']?(?P<v>[^\s\"']+)"
+    ),
 )
 
 EMAIL = _shape("email", "@", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
