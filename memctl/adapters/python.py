@@ -8,7 +8,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial, wraps
+from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast, overload
 from weakref import WeakValueDictionary
@@ -24,6 +24,7 @@ from memctl.operations.ingest import Ingested
 from memctl.operations.looking import Explanation, Wanted
 from memctl.operations.remember import Entry, Remembered
 from memctl.operations.state import Stored
+from memctl.operations.transcripts import ExportedTranscript
 from memctl.settings import home_location
 from memctl.times import iso, parse_instant
 
@@ -144,15 +145,13 @@ class Memory:
         Where nothing is known the text is empty. With ``safe``, trouble with the store is logged and counts as
         nothing known.
         """
-        from memctl.operations.recall import recall
+        from memctl.operations.recall import Asked, recall
 
-        options = {"limit": limit, "max_tokens": max_tokens, "as_of": _instant(as_of), "deep": deep}
-        wanted = {"types": _words(types), "tags": _words(tags)}
-        ask = partial(recall, self._memory, query, agent=self.agent, **options, **wanted)
+        asked = Asked(limit, max_tokens, _words(types), _words(tags), as_of=_instant(as_of), deep=deep)
         if not safe:
-            return ask().data
+            return recall(self._memory, query, agent=self.agent, asked=asked).data
         with harmless("recall"):
-            return ask().data
+            return recall(self._memory, query, agent=self.agent, asked=asked).data
         return RecallBlock(query, self.agent, "", 0)
 
     def add(self, conversation: Any, *, name: str = "conversation", at: Instant = None) -> Ingested:
@@ -234,6 +233,15 @@ class Memory:
         from memctl.operations.looking import why
 
         return why(self._memory, id).data
+
+    def transcript(self, name: str = "", *, format: str = "groupchat") -> ExportedTranscript:  # noqa: A002
+        """Give a stored chat of this scope by id, path or file name, else the latest.
+
+        ``format`` is ``groupchat`` (what AutoGen 0.2 resumes from), ``json`` or ``text``.
+        """
+        from memctl.operations.transcripts import export_transcript
+
+        return export_transcript(self._memory, name, agent=self.agent, format=format).data
 
     def forget(self, *ids: str) -> Curated:
         """Forget facts by id (or its beginning); ``memctl undo`` brings them back."""
