@@ -8,10 +8,11 @@ from memctl.cli.options import AsJson, show
 from memctl.model import Result
 from memctl.settings import config_path, home_location, load, write_setting
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 config = typer.Typer(
     help="Show every setting with its origin, or set one.\n\nExample: memctl config set recall.max_tokens 1200",
     invoke_without_command=True,
+    rich_markup_mode=None,
 )
 app.add_typer(config, name="config")
 Name = Annotated[str, typer.Argument(help="The setting's name.", metavar="NAME")]

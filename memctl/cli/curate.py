@@ -8,7 +8,7 @@ import typer
 from memctl.cli.options import Agent, AsJson, DryRun, Id, Ids, Tags, Wait, Yes, note, open_memory, show
 from memctl.errors import UsageProblem
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
@@ -94,7 +94,7 @@ def unpin(facts: Ids, dry_run: DryRun = False, wait: Wait = None, as_json: AsJso
 
 @app.command()
 def forget(
-    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="[ID...]")] = None,
+    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="ID")] = None,
     query: Annotated[str | None, typer.Option(help="Forget what this question finds, after a look.")] = None,
     agent: Agent = None,
     purge: Annotated[bool, typer.Option("--purge", help="For good: out of every file, not undoable.")] = False,
@@ -120,7 +120,7 @@ def forget(
 
 @app.command()
 def restore(
-    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="[ID...]")] = None,
+    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="ID")] = None,
     backup: Annotated[str | None, typer.Option("--backup", help="Restore the whole store from this backup.")] = None,
     force: Annotated[bool, typer.Option("--force", help="With --backup: replace the store that is there.")] = False,
     dry_run: DryRun = False,

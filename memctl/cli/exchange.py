@@ -9,7 +9,7 @@ from memctl.cli.ingest import lines_of
 from memctl.cli.options import Agent, AsJson, DryRun, Wait, open_memory, show
 from memctl.shapes import fact_shape
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()

@@ -12,13 +12,13 @@ from memctl.cli.options import Agent, AsJson, DryRun, Wait, open_memory, show
 from memctl.errors import UnreadableInput, UsageProblem
 from memctl.times import parse_instant
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(help="Files, folders, globs, or - for standard input.", metavar="PATH...")
+        list[str], typer.Argument(help="Files, folders, globs, or - for standard input.", metavar="PATH")
     ],
     agent: Agent = None,
     at: Annotated[
@@ -92,11 +92,10 @@ def remember(
 
     if (text is None) == (source is None):
         raise UsageProblem(reason="give either a text or --from", remedy='Such as: memctl remember "We use Fly".')
-    if source is None:
-        entries, problems = [Entry(text or "", agent, kind, at, ttl, tuple(tag or ()))], []
-    else:
-        entries, problems = read_lines(lines_of(source), source)
-        entries = [replace(entry, agent=entry.agent or agent) for entry in entries]
+    entries, problems = read_lines(lines_of(source), source) if source else ([], [])
+    entries = [replace(entry, agent=entry.agent or agent) for entry in entries]
+    if text is not None:
+        entries = [Entry(text, agent, kind, at, ttl, tuple(tag or ()))]
     with open_memory(wait=wait) as memory:
         result = run(memory, entries, dry_run=dry_run)
     show(replace(result, problems=tuple(problems)), as_json)

@@ -7,7 +7,7 @@ import typer
 from memctl.cli.options import Agent, AsJson, AsOf, Id, Tags, Types, open_memory, show
 from memctl.times import parse_instant
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command("list")

@@ -6,13 +6,14 @@ import typer
 
 from memctl.cli.options import Agent, AsJson, Wait, open_memory, show
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 schedule = typer.Typer(
     help="Print or install the crontab line and the systemd timer.\n\nExample: memctl schedule install chats/",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 app.add_typer(schedule, name="schedule")
-Folders = Annotated[list[str], typer.Argument(help="Folders of transcripts.", metavar="DIR...")]
+Folders = Annotated[list[str], typer.Argument(help="Folders of transcripts.", metavar="DIR")]
 Clock = Annotated[str, typer.Option("--at", help="Time of day.", metavar="HH:MM")]
 
 

@@ -28,7 +28,7 @@ Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only with this tag (may be given more than once).", metavar="TAG")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-Ids = Annotated[list[str], typer.Argument(help="Ids of facts, or unique beginnings of them.", metavar="ID...")]
+Ids = Annotated[list[str], typer.Argument(help="Ids of facts, or unique beginnings of them.", metavar="ID")]
 Id = Annotated[str, typer.Argument(help="Id of a fact, or a unique beginning of it.", metavar="ID")]
 
 

@@ -7,10 +7,11 @@ import typer
 
 from memctl.cli.options import Agent, AsJson, Wait, open_memory, show
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 state = typer.Typer(
     help="Keep small JSON values per agent, with a time to live.\n\nExample: memctl state set cursor 8000 --agent team",
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
 app.add_typer(state, name="state")
 Key = Annotated[str, typer.Argument(help="The key.", metavar="KEY")]

@@ -8,7 +8,7 @@ import typer
 from memctl.cli.options import Agent, AsJson, DryRun, Wait, open_memory, show
 from memctl.times import parse_duration
 
-app = typer.Typer()
+app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()

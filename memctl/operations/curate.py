@@ -100,6 +100,16 @@ def pin(memory: OpenMemory, ids: Sequence[str], *, pinned: bool = True, dry_run:
     return _write(memory, "pin" if pinned else "unpin", verdicts, dry_run=dry_run)
 
 
+def find_to_forget(memory: OpenMemory, ids: Sequence[str], query: str | None, agent: str | None) -> list[Fact]:
+    """Name the facts that ids or a question mean."""
+    if query is None:
+        return [memory.store.fact(prefix) for prefix in ids]
+    from memctl.operations.recall import recall
+
+    hits = recall(memory, query, agent=agent, limit=_MOST_FORGOTTEN).data.hits
+    return [hit.fact for hit in hits]
+
+
 def forget(memory: OpenMemory, facts: Sequence[Fact], *, purge: bool = False, dry_run: bool = False) -> Result[Curated]:
     """Forget facts: undoable, or with ``purge`` for good, out of every file of the store."""
     verdicts = [

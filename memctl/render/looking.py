@@ -138,17 +138,17 @@ def state(result: Result[Any], **_: Any) -> None:
 
 
 def transcripts(result: Result[Any], **_: Any) -> None:
-    """The transcripts that were read, or the messages of one."""
+    """The transcripts that were read, the messages of one, or one as it was exported."""
     data = result.data
-    if isinstance(data, str):
-        print(data)
-        return
-    entries = data if isinstance(data, tuple) else (data,)
-    table(
-        ("id", "format", "messages", "read", "path"),
-        [(e.id, e.format, e.messages, day(e.recorded_at), e.path) for e in entries],
-        grow="path",
-    )
+    if isinstance(data, tuple):
+        rows = [(e.id, e.format, e.messages, day(e.recorded_at), e.path) for e in data]
+        table(("id", "format", "messages", "read", "path"), rows, grow="path")
+    elif hasattr(data, "text"):
+        print(data.text)
+    else:
+        for message in data.messages:
+            line(f"#{message.index} {message.speaker} ({minute(message.at)})", "cyan")
+            line(message.text)
 
 
 def _fields(rows: list[tuple[str, str]]) -> None:

@@ -1,0 +1,131 @@
+"""``memctl recall``: the block for the next prompt. It never stands in the way of the run that asks."""
+
+import os
+import sys
+from collections.abc import Callable
+from threading import Thread
+from typing import Annotated, Any
+
+import typer
+
+from memctl.cli.options import Agent, AsJson, AsOf, Tags, Types, note, open_memory
+from memctl.errors import MemctlError, UnreadableInput, UsageProblem
+from memctl.model import RecallBlock, Result
+from memctl.times import parse_duration, parse_instant
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def recall(
+    query: Annotated[str | None, typer.Argument(help="What the next run is about.")] = None,
+    agent: Agent = None,
+    limit: Annotated[int | None, typer.Option(help="At most so many memories.", min=1)] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The block is never longer than this.", min=1)] = None,
+    types: Types = None,
+    tags: Tags = None,
+    speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
+    since: Annotated[str | None, typer.Option(help="Said at or after.", metavar="ISO")] = None,
+    until: Annotated[str | None, typer.Option(help="Said at or before.", metavar="ISO")] = None,
+    as_of: AsOf = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Add the messages themselves.")] = False,
+    cite: Annotated[bool, typer.Option("--cite", help="Name file and message of each memory.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
+    format_name: Annotated[
+        str, typer.Option("--format", help="markdown, text, xml, messages, json or jsonl.", metavar="F")
+    ] = "markdown",
+    heading: Annotated[str | None, typer.Option(help="First line of the block.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", help="Many questions: JSON lines with query, agent?, as_of?; - for stdin.")
+    ] = None,
+    timeout: Annotated[str | None, typer.Option(help="Print nothing rather than take longer, such as 2s.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail where there is no store or it is damaged.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print what the team remembers about QUERY, as a block for a prompt.
+
+    Nothing remembered is an empty block and exit code 0.
+
+    Example: memctl recall "deploying the payments service" --agent payments-team --max-tokens 800
+    """
+    from memctl.operations.recall import Asked
+
+    if (query is None) == (source is None):
+        raise UsageProblem(reason="give either a question or --from", remedy='Such as: memctl recall "how we deploy".')
+    asked = Asked(
+        limit=limit,
+        max_tokens=max_tokens,
+        types=tuple(types or ()),
+        tags=tuple(tags or ()),
+        speaker=speaker,
+        since=parse_instant(since, what="--since") if since else None,
+        until=parse_instant(until, what="--until") if until else None,
+        as_of=parse_instant(as_of, what="--as-of") if as_of else None,
+        deep=deep,
+        cite=cite,
+        explain=explain,
+        format=format_name,
+        heading=heading,
+    )
+    seconds = parse_duration(timeout).total_seconds() if timeout else None
+    result = _in_time(lambda: _answer(query, source, agent, asked, strict=strict), seconds)
+    _print(result, "json" if as_json else format_name, many=source is not None, envelope=as_json, explain=explain)
+
+
+def _answer(query: str | None, source: str | None, agent: str | None, asked: Any, *, strict: bool) -> Result[Any]:
+    """Ask the memory; where it fails and ``strict`` is off, the answer is empty and the reason goes to stderr."""
+    from memctl.cli.ingest import lines_of
+    from memctl.operations.recall import empty, read_questions, recall, recall_many
+
+    questions, problems = read_questions(lines_of(source), source, agent) if source else ([], [])
+    try:
+        with open_memory() as memory:
+            if source is None:
+                return recall(memory, query or "", agent=agent, asked=asked)
+            return recall_many(memory, questions, asked=asked, problems=problems)
+    except (UsageProblem, UnreadableInput):
+        raise
+    except MemctlError as error:
+        if strict:
+            raise
+        note(f"{error} {error.remedy}")
+        return empty(query, questions, agent, problems)
+
+
+def _in_time(work: Callable[[], Result[Any]], seconds: float | None) -> Result[Any]:
+    """Wait no longer than ``seconds``; after that the process ends with an empty answer and code 0."""
+    if seconds is None:
+        return work()
+    done: list[Result[Any] | BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:  # noqa: BLE001  handed to the waiting thread, which raises it
+            done.append(error)
+
+    worker = Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if not done:
+        note(f"no answer within {seconds:g} s")
+        sys.stderr.flush()
+        os._exit(0)
+    if isinstance(done[0], BaseException):
+        raise done[0]
+    return done[0]
+
+
+def _print(result: Result[Any], format_name: str, *, many: bool, envelope: bool, explain: bool) -> None:
+    from memctl.render import show
+    from memctl.render.recalling import write_blocks
+
+    blocks: tuple[RecallBlock, ...] = result.data if many else (result.data,)
+    if envelope:
+        show(result, as_json=True)
+    else:
+        write_blocks(blocks, format_name, explain=explain)
+        for problem in result.problems:
+            note(f"{problem.message} {problem.remedy}")
+    if result.problems:
+        raise typer.Exit(1)
