@@ -100,25 +100,27 @@ def _read_each(document: Document, form: str, chats: Sequence[list[Any]]) -> lis
 
 def read_by_name(document: Document) -> list[Transcript]:
     """Read chats keyed by name: the fullest view, and from the others only what it does not hold."""
-    views = [view for view in _views(document.root) if view]
-    fullest = max(range(len(views)), key=lambda n: len(views[n]), default=0)
-    order = [fullest, *(n for n in range(len(views)) if n != fullest)]
-    starts = [sum(map(len, views[:n])) for n in range(len(views))]
     transcripts: list[Transcript] = []
     heard: set[tuple[str, str]] = set()
-    for n in order:
-        messages = read_messages(views[n], starts[n])
-        fresh = [m for m in messages if (m.speaker, m.text) not in heard or not m.text]
+    for number, start, view in sorted(_views(document.root), key=lambda found: -len(found[2])):
+        messages = read_messages(view, start)
+        fresh = [m for m in messages if m.text and (m.speaker, m.text) not in heard]
+        if not transcripts:
+            transcripts.append(document.transcript("chat-messages", messages))
+        elif fresh:
+            transcripts.append(document.transcript("chat-messages", fresh, part=f"view {number}"))
         heard.update((m.speaker, m.text) for m in messages)
-        if n == fullest or any(m.text for m in fresh):
-            part = f"view {n + 1}" if transcripts else ""
-            transcripts.append(document.transcript("chat-messages", fresh, part=part))
     return transcripts
 
 
-def _views(root: dict[str, Any]) -> Iterator[list[Any]]:
-    for value in root.values():
-        yield from map(sequence, value.values()) if isinstance(value, dict) else [sequence(value)]
+def _views(root: dict[str, Any]) -> Iterator[tuple[int, int, list[Any]]]:
+    """Give every list of messages with its number and the number of messages before it."""
+    values = [view for value in root.values() for view in (value.values() if isinstance(value, dict) else [value])]
+    start = 0
+    for number, view in enumerate(map(sequence, values), start=1):
+        if view:
+            yield number, start, view
+        start += len(view)
 
 
 def read_messages(records: Sequence[Any], offset: int = 0, *, default: str = "") -> list[Message]:

@@ -38,6 +38,7 @@ _BINARIES = {
 _SQLITE = b"SQLite format 3\x00"
 _GZIP = b"\x1f\x8b"
 _PROBE = 4096
+_LONGEST_ESCAPE = 6
 _decoder = json.JSONDecoder(strict=False)
 
 
@@ -197,10 +198,10 @@ def _has_prose(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def _broken(path: str, text: str, error: json.JSONDecodeError) -> UnreadableInput:
-    cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     end = len(text.rstrip())
-    if cut:
-        reason = f"the JSON is cut off at line {_line(text, end)} (character {end})"
+    if _is_cut(error, end):
+        inside = f", inside the string that starts at line {error.lineno}" if "Unterminated" in error.msg else ""
+        reason = f"the JSON is cut off at line {_line(text, end)} (character {end}){inside}"
         remedy = "Save the transcript again; nothing of it was read."
     else:
         reason = f"broken JSON at line {error.lineno}, column {error.colno} ({error.msg})"
@@ -208,11 +209,15 @@ def _broken(path: str, text: str, error: json.JSONDecodeError) -> UnreadableInpu
     return UnreadableInput(path=path, reason=reason, remedy=remedy)
 
 
+def _is_cut(error: json.JSONDecodeError, end: int) -> bool:
+    """Tell JSON that stops too early, also in the middle of a string or of an escape, from JSON that is wrong."""
+    at_end = error.pos >= end - (_LONGEST_ESCAPE if "escape" in error.msg else 0)
+    return at_end or error.msg.startswith("Unterminated string")
+
+
 def _reason(error: ValueError, text: str) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return (
-            "cut off" if error.pos >= len(text) or "Unterminated" in error.msg else f"{error.msg}, column {error.colno}"
-        )
+        return "cut off" if _is_cut(error, len(text)) else f"{error.msg}, column {error.colno}"
     return str(error)
 
 

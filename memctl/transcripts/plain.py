@@ -1,7 +1,8 @@
 """Plain text chats: ``Name: text``, also in bold or with a time in front.
 
 Bodies hold lines such as "Note: ..." that look like speakers. A name counts when it speaks more than once,
-when it opens the file, when a time stands before it, or when it is the usual word for one side of a chat.
+when it opens the file, when it is bold or has a time before it, or when it is the usual word for one side of
+a chat.
 """
 
 import re
@@ -113,7 +114,7 @@ def _speakers(lines: Sequence[str], found: Sequence[re.Match[str] | None]) -> fr
     talks = all(len(match["text"].split()) > 1 for match in spoken)
     if len(spoken) >= _TURN_A_LINE * filled and (talks or len(counts) * 2 <= len(spoken)):
         return frozenset(counts)
-    sure = {_opening(found), *(match["name"] for match in spoken if match["at"])}
+    sure = {_opening(found), *(match["name"] for match in spoken if match["at"] or match["bold"])}
     return frozenset(n for n, count in counts.items() if count > 1 or n in sure or _SIDES.fullmatch(n))
 
 
