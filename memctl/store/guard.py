@@ -14,7 +14,7 @@ _RUST_SOURCE = re.compile(r",?\s*(/|[a-z]:\\)\S+\.rs:\d+:\d+.*$", re.IGNORECASE 
 _FULL = ("no space left", "os error 28", "disk quota", "os error 122", "file too large")
 _FORBIDDEN = ("permission denied", "os error 13", "read-only file system", "os error 30", "operation not permitted")
 _CONFLICT = ("commit conflict", "concurrent", "could not set lock", "conflicting lock", "retryable")
-_OUR_BUG = ("invalid user input", "schema error", "no field named", "column not found")
+_OUR_BUG = ("error tokenizing", "sql parser", "schema error", "no field named", "received literal")
 
 
 def crash_point(label: str) -> None:

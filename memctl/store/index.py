@@ -26,7 +26,7 @@ SCHEMA = 1
 _PATIENCE = 1.0
 # In this order: once the configuration is locked, nothing else can be set.
 _READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
-_LEFT_OUT = {"vector", "terms", "changes", "tool", "value"}
+_LEFT_OUT = {"vector", "terms", "changes", "tool", "value", "sum"}
 _WITHOUT_TEXT = {"messages": {"text"}}
 
 _turns: dict[str, threading.RLock] = {}
@@ -120,6 +120,23 @@ class Index:
                     return dict(_mark(connection)["versions"])
             except Unusable:
                 return None
+
+    def difference(self) -> str:
+        """Say how the file disagrees with the record where it claims to agree; empty where it does not."""
+        with self._turn:
+            try:
+                with _connected(self.path, read_only=True) as connection:
+                    if _mark(connection)["versions"] != self.record.versions():
+                        return ""
+                    return next(filter(None, (self._compare(connection, table) for table in TABLES)), "")
+            except Unusable as problem:
+                return "" if not problem.rebuild or not self.path.exists() else str(problem)
+
+    def _compare(self, connection: Any, table: str) -> str:
+        indexed_rows = set(connection.execute(f"SELECT id, changed FROM {table}").fetchall())  # noqa: S608
+        known = {(row["id"], row["changed"]) for row in self.record.rows(table, columns=["id", "changed"])}
+        odd = indexed_rows ^ known
+        return f"{len(odd)} rows of {table}, such as {min(odd)[0]!r}" if odd else ""
 
     def _current(self) -> Any:
         """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""

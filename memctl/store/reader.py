@@ -46,7 +46,7 @@ class Reader:
         self.home = home
         self.meta = meta
         self.notes: list[str] = []
-        self.record = Record(home, meta.model.dimension)
+        self.record = Record(home, meta.model.dimension, self.notes.append)
         self.index = Index(home, self.record, self.notes.append)
 
     # Facts

@@ -5,8 +5,10 @@ which starts four times as quickly. Reading takes no lock and works on a read-on
 of the writer lock.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 from memctl.store.filters import one_of
@@ -35,9 +37,10 @@ _UNINDEXED_ROWS = 1_000
 class Record:
     """The tables below a home."""
 
-    def __init__(self, home: Home, dimension: int) -> None:
-        """Address the tables; nothing is opened yet."""
+    def __init__(self, home: Home, dimension: int, note: Callable[[str], None] = lambda _: None) -> None:
+        """Address the tables; nothing is opened yet. ``note`` is told what people should know on the side."""
         self.home = home
+        self.note = note
         self.dimension = dimension
         self._options = home.storage_options()
         self._open: dict[str, Any] = {}
@@ -133,6 +136,14 @@ class Record:
 
     # Writing
 
+    def stored_dimension(self) -> int | None:
+        """Give the length of the vectors of facts on disk; None where there is no such table, or it has no rows."""
+        try:
+            data = self._fresh("facts")
+            return int(data.schema.field("vector").type.list_size) if data.count_rows() else None
+        except (OSError, ValueError, RuntimeError):
+            return None
+
     def create(self) -> None:
         """Make the tables and their indexes; those that are there already are left alone."""
         with lance_errors(self.home.root), private_files():
@@ -203,6 +214,21 @@ class Record:
                 )
                 self._index(table, missing_only=False)
             self._fresh(table).cleanup_old_versions(older_than=timedelta(0), delete_unverified=True)
+
+    def replace(self, table: str, rows: Any) -> None:
+        """Put a new table with these rows in the place of a damaged one, which is kept aside until a compaction."""
+        with lance_errors(self.home.root), private_files():
+            self._open.pop(table, None)
+            self._set_aside(table)
+            self._db().create_table(table, data=rows, schema=schema(table, self.dimension), mode="overwrite")
+            self._index(table, missing_only=False)
+
+    def _set_aside(self, table: str) -> None:
+        old = Path(self.home.table(table))
+        if self.home.local and old.exists():
+            aside = Path(self.home.root, "damaged", f"{table}-{time.time_ns()}")
+            aside.parent.mkdir(mode=0o700, exist_ok=True)
+            old.rename(aside)
 
     def fragments(self, table: str) -> int:
         """How many data files the table is made of."""

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,31 +26,32 @@ _TIMES = {
 _LISTS = {"tags", "supersedes", "contested_with", "speakers"}
 _FLOATS = {"score", "confidence"}
 _BOOLEANS = {"confirmed", "pinned"}
-_NUMBERS = {"uses", "changed", "index", "size", "messages", "part_number", "sequence"}
+_NUMBERS = {"uses", "changed", "sum", "index", "size", "messages", "part_number", "sequence"}
 _COLUMNS = {
     "facts": (
         *("id", "agent", "text", "terms", "vector", "type", "state", "tags", "said_at", "last_said_at"),
         *("recorded_at", "expires_at", "supersedes", "superseded_by", "contested_with", "because", "rule"),
         *("score", "confidence", "confirmed", "pinned", "uses", "last_used_at", "speakers", "wordings", "held"),
-        "changed",
+        *("changed", "sum"),
     ),
     "messages": (
         *("id", "transcript_id", "agent", "path", "index", "speaker", "role", "text", "terms", "vector"),
-        *("at", "chain", "tool", "changed"),
+        *("at", "chain", "tool", "changed", "sum"),
     ),
     "transcripts": (
         *("id", "agent", "path", "part", "format", "digest", "size", "mtime", "messages", "chain", "at"),
-        *("recorded_at", "notes", "changed"),
+        *("recorded_at", "notes", "changed", "sum"),
     ),
-    "state": ("id", "agent", "key", "value", "updated_at", "expires_at", "changed"),
+    "state": ("id", "agent", "key", "value", "updated_at", "expires_at", "changed", "sum"),
     "runs": (
         *("id", "run", "part_number", "sequence", "command", "args", "started_at", "finished_at"),
-        *("counts", "changes", "undone_by", "undoes", "changed"),
+        *("counts", "changes", "undone_by", "undoes", "changed", "sum"),
     ),
 }
 # What a listing or a judge needs of a fact; the vector and the analysed words are read only on request.
-FACT_COLUMNS = tuple(name for name in _COLUMNS["facts"] if name not in ("vector", "terms", "speakers", "changed"))
-MESSAGE_COLUMNS = tuple(name for name in _COLUMNS["messages"] if name not in ("vector", "terms", "changed"))
+_SELDOM = ("vector", "terms", "speakers", "changed", "sum")
+FACT_COLUMNS = tuple(name for name in _COLUMNS["facts"] if name not in _SELDOM)
+MESSAGE_COLUMNS = tuple(name for name in _COLUMNS["messages"] if name not in _SELDOM)
 
 
 @cache
@@ -84,10 +86,18 @@ def to_table(table: str, rows: Sequence[Row], dimension: int) -> Any:
 
     fields = schema(table, dimension)
     try:
-        arrays = [_array(field, [row.get(field.name) for row in rows]) for field in fields]
+        summed = [row | {"sum": row_sum(table, row)} for row in rows]
     except UnicodeEncodeError:
-        arrays = [_array(field, [_encodable(row.get(field.name)) for row in rows]) for field in fields]
+        clean = [{name: _encodable(value) for name, value in row.items()} for row in rows]
+        summed = [row | {"sum": row_sum(table, row)} for row in clean]
+    arrays = [_array(field, [row.get(field.name) for row in summed]) for field in fields]
     return pa.Table.from_arrays(arrays, schema=fields)
+
+
+def row_sum(table: str, row: Row) -> int:
+    """Give the checksum of a row's content, by which a check tells rows whose bytes were changed on disk."""
+    picture = image(table, row)
+    return zlib.crc32(_json([picture.get(name) for name in _COLUMNS[table] if name != "sum"]).encode())
 
 
 def _array(field: Any, values: list[Any]) -> Any:
@@ -140,6 +150,8 @@ def fact_row(fact: Fact) -> Row:
     return row | {
         "type": str(fact.type),
         "state": str(fact.state),
+        "score": float(fact.score),
+        "confidence": float(fact.confidence),
         "tags": list(fact.tags),
         "supersedes": list(fact.supersedes),
         "contested_with": list(fact.contested_with),
@@ -215,7 +227,7 @@ def ledger_row(entry: LedgerEntry) -> Row:
 
 def ledger_of(row: Mapping[str, Any]) -> LedgerEntry:
     """Give the ledger entry that a row holds."""
-    plain = {name: row[name] for name in _COLUMNS["transcripts"] if name != "changed"}
+    plain = {name: row[name] for name in _COLUMNS["transcripts"] if name not in _SELDOM}
     times = {name: utc(row[name]) for name in _TIMES["transcripts"]}
     return LedgerEntry(**plain | times | {"notes": tuple(json.loads(row["notes"] or "[]"))})
 
@@ -238,7 +250,7 @@ def state_of(row: Mapping[str, Any]) -> StateEntry:
 
 def image(table: str, row: Row) -> Row:
     """Give a row as JSON can carry it: the undo log's picture of how it was."""
-    picture = {name: value for name, value in row.items() if name != "changed"}
+    picture = {name: value for name, value in row.items() if name not in ("changed", "sum")}
     for name in _TIMES[table]:
         picture[name] = iso(utc(picture.get(name)))
     if picture.get("vector") is not None:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memctl.errors import DamagedStore
 from memctl.store.filters import both, fact_condition, literal, one_of
 from memctl.store.record import Record
+from memctl.store.rescue import open_newest, readable
 from memctl.store.rows import FACT_COLUMNS, MESSAGE_COLUMNS, Row, fact_of, from_table, message_of, vectors_of
 from memctl.store.types import Filter, Found, FoundMessage, Near
 
@@ -29,8 +31,11 @@ def _hybrid(
     record: Record, table: str, columns: Sequence[str], vector: Any, terms: str, where: str, limit: int
 ) -> tuple[dict[str, Row], dict[str, float], dict[str, float]]:
     """Rows by id, their cosines and their BM25 scores. A row met by words only gets its exact cosine too."""
-    by_words = _by_words(record, table, columns, terms, where, limit)
-    by_meaning = _by_meaning(record, table, columns, vector, where, limit)
+    try:
+        by_words = _by_words(record, table, columns, terms, where, limit)
+        by_meaning = _by_meaning(record, table, columns, vector, where, limit)
+    except DamagedStore:
+        by_words, by_meaning = _of_the_rest(record, table, columns, vector, terms, where, limit)
     rows = {row["id"]: row for row in sorted([*by_meaning, *by_words], key=lambda row: row["id"])}
     scores = {row["id"]: float(row["_score"]) for row in by_words}
     cosines = {row["id"]: 1.0 - float(row["_distance"]) for row in by_meaning if row["_distance"] is not None}
@@ -63,6 +68,25 @@ def _scan(record: Record, table: str, columns: list[str], where: str, limit: int
         return data.scanner(columns=columns, filter=where or None, prefilter=True, limit=limit, **search).to_table()
 
     return from_table(record.read(table, look))
+
+
+def _of_the_rest(
+    record: Record, table: str, columns: Sequence[str], vector: Any, terms: str, where: str, limit: int
+) -> tuple[list[Row], list[Row]]:
+    """Search a damaged table: row by row through all that can be read, counting shared words instead of BM25."""
+    record.note("Part of the record cannot be read; the rest was searched. Run memctl check.")
+    data, _ = open_newest(record.home, table)
+    rows: list[Row] = []
+    for piece, _name in readable(data, [*columns, "vector", "terms"], where) if data is not None else ():
+        rows += from_table(piece) if piece is not None else []
+    wanted = set(terms.split())
+    for row in rows:
+        row["_score"] = float(len(wanted & set((row["terms"] or "").split())))
+        known = vector is not None and row["vector"] is not None
+        row["_distance"] = 1.0 - cosine(vector, row["vector"]) if known else None
+    by_words = sorted((row for row in rows if row["_score"]), key=lambda row: (-row["_score"], row["id"]))
+    by_meaning = sorted((row for row in rows if row["_distance"] is not None), key=lambda row: row["_distance"])
+    return by_words[:limit], by_meaning[:limit]
 
 
 def cosine(left: Any, right: Any) -> float:

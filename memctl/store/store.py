@@ -2,23 +2,26 @@
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from memctl import times
-from memctl.errors import NewerStore, NoStore, OtherModel
+from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel
+from memctl.model import Finding
+from memctl.store import audit, journal, spool, sums
 from memctl.store import batch as batches
-from memctl.store import journal, spool
 from memctl.store import purge as purging
 from memctl.store import undo as undoing
 from memctl.store.filters import literal
 from memctl.store.guard import crash_point, file_errors
-from memctl.store.home import FORMAT, Home, Meta, locate, read_meta, write_meta
+from memctl.store.home import FORMAT, META_FILE, Home, Meta, locate, read_meta, write_meta
 from memctl.store.journal import Batch
 from memctl.store.lock import FileLock, Holder, Lock
 from memctl.store.reader import Reader
+from memctl.store.record import Record
 from memctl.store.rows import (
     Row,
 )
@@ -57,7 +60,7 @@ class Store(Reader):
         place = locate(home)
         meta = read_meta(place)
         if meta is None:
-            raise NoStore(path=place.root)
+            raise _undescribed(place)
         if meta.format > FORMAT:
             raise NewerStore(path=place.root, found=meta.format, supported=FORMAT)
         if model is not None and (model.name, model.dimension) != (meta.model.name, meta.model.dimension):
@@ -73,7 +76,11 @@ class Store(Reader):
             store = cls(place, Meta(FORMAT, model, times.now()))
             with store.lock.held("create", wait):
                 if read_meta(place) is None:
+                    stored = store.record.stored_dimension()
+                    if stored not in (None, model.dimension):
+                        raise OtherModel(path=place.root, stored=f"of {stored} dimensions", wanted=model.name)
                     store.record.create()
+                    sums.refresh(place)
                     crash_point("tables-created")
                     write_meta(place, store.meta)
         return cls.open(home, model=model)
@@ -135,6 +142,7 @@ class Store(Reader):
         self.tidy(due=batch.sequence % _TIDY_EVERY == 0)
         self.index.catch_up()
         spool.remove(self.home.spool, batch.spool)
+        sums.refresh(self.home)
         journal.remove(self.files, batch)
 
     def _finish_left(self) -> None:
@@ -182,6 +190,17 @@ class Store(Reader):
             self._compact()
             return receipt
 
+    def check(self) -> list[Finding]:
+        """Look for anything wrong, changing nothing; see ``audit.check``."""
+        return audit.check(self.home, self.index, self.files, writer_active=self.lock.holder() is not None)
+
+    def repair(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:
+        """Make the store whole again, keeping all that reads right; the findings say what was done and lost."""
+        with self.lock.held("repair", wait):
+            findings = audit.repair(self.home, self.index, self.files, self.record)
+            self._finish_left()
+            return findings
+
     def compact(self, *, wait: float = DEFAULT_WAIT) -> None:
         """Make deletions final: rewrite the tables, drop old versions, build the index anew."""
         with self.writing("compact", wait=wait):
@@ -194,8 +213,16 @@ class Store(Reader):
             crash_point(f"{table}-compacted")
         self.index.sweep()
         self.index.rebuild()
+        self._drop_damaged()
+        sums.refresh(self.home)
         self.files.remove(_COMPACT_MARK)
         crash_point("compacted")
+
+    def _drop_damaged(self) -> None:
+        """Remove what repairs put aside: it may hold texts that were purged since."""
+        if self.home.local:
+            with file_errors(self.home.root):
+                shutil.rmtree(Path(self.home.root, "damaged"), ignore_errors=True)
 
     def tidy(self, *, due: bool = True) -> None:
         """Keep the number of files and versions small; ``apply`` calls this each time, and it is due now and then."""
@@ -205,6 +232,13 @@ class Store(Reader):
     def holder(self) -> Holder | None:
         """Who is writing now."""
         return self.lock.holder()
+
+
+def _undescribed(place: Home) -> MemctlError:
+    """Tell a folder that is no store from one whose description was lost, as in a half-copied folder."""
+    if Record(place, 0).stored_dimension() is None:
+        return NoStore(path=place.root)
+    return DamagedStore(path=place.root, reason=f"{META_FILE} is missing")
 
 
 def _lock_for(home: Home) -> Lock:

@@ -172,8 +172,8 @@ def test_recall_counts_are_folded_in_once(store, home):
 
 
 def test_files_and_versions_stay_few_over_many_small_runs(store, home):
-    for number in range(120):
+    for number in range(60):
         store.apply(Changes(facts=[write(make_fact(f"fact {number}"))]), RUN)
     assert store.record.fragments("facts") <= 30
     assert len(list((home / "record" / "facts.lance" / "_versions").iterdir())) <= 100
-    assert len(store.list_facts()) == 120
+    assert len(store.list_facts()) == 60
