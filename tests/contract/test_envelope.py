@@ -56,7 +56,8 @@ def test_an_error_is_an_envelope_with_its_code_and_remedy(filled):
 
 
 def test_some_unreadable_inputs_make_a_partial_result(filled, tmp_path):
-    (tmp_path / "good.json").write_text('[{"name": "user", "role": "user", "content": "We use Fly."}, {"name": "Coder", "role": "user", "content": "Noted."}]')
+    good = '[{"name": "user", "role": "user", "content": "We use Fly."}]'
+    (tmp_path / "good.json").write_text(good)
     (tmp_path / "bad.json").write_text('[{"name": "user", "content": "cut of')
 
     done = filled("ingest", tmp_path, "--json", "--agent", "partial")

@@ -17,7 +17,9 @@ def every_error(base=MemctlError):
         yield from every_error(error)
 
 
-@pytest.mark.parametrize("error", sorted(every_error(), key=lambda error: error.__name__), ids=lambda error: error.__name__)
+@pytest.mark.parametrize(
+    "error", sorted(every_error(), key=lambda error: error.__name__), ids=lambda error: error.__name__
+)
 def test_every_error_has_a_sentence_a_code_and_an_exit_code(error):
     assert error.__doc__
     assert error.code != "error"
@@ -41,7 +43,9 @@ def test_1_done_with_problems(memctl, tmp_path):
     assert memctl("ingest", tmp_path).code == 1
 
 
-@pytest.mark.parametrize("arguments", [("nosuch",), ("recall",), ("show", "ffffffff"), ("remember", " "), ("list", "--type", "nosuch")])
+@pytest.mark.parametrize(
+    "arguments", [("nosuch",), ("recall",), ("show", "ffffffff"), ("remember", " "), ("list", "--type", "nosuch")]
+)
 def test_2_usage(memctl, arguments):
     memctl("remember", "The API is written in Go")
 

@@ -1,0 +1,161 @@
+"""Facts by hand, and people's word on them: through the same judge, undoable to the byte."""
+
+import json
+
+import pytest
+
+from memctl.errors import NotFound, UsageProblem
+from memctl.model import State
+from memctl.operations import curate, timeline
+from memctl.operations.exchange import export, import_facts
+from memctl.operations.looking import Wanted, list_facts, show
+from memctl.operations.remember import Entry, read_lines, remember
+from memctl.shapes import fact_shape
+
+
+def told(memory, *texts, **fields):
+    return remember(memory, [Entry(text, agent="team", **fields) for text in texts]).data.verdicts
+
+
+def everything(memory):
+    return [json.dumps(fact_shape(fact)) for fact in export(memory, everything=True)]
+
+
+def active(memory):
+    return {fact.text for fact in list_facts(memory, Wanted(agent="team")).data.facts}
+
+
+def test_what_is_said_again_is_one_memory_with_two_wordings(memory):
+    told(memory, "The session timeout is 30 seconds", at="2026-03-02")
+    told(memory, "The session timeout is 30 seconds.", at="2026-03-20")
+
+    [fact] = list_facts(memory, Wanted(agent="team")).data.facts
+    assert len(fact.wordings) == 2
+
+
+def test_a_changed_value_replaces_the_old_one(memory):
+    told(memory, "The session timeout is 30 seconds", at="2026-03-02")
+    told(memory, "The session timeout is 45 seconds, not 30", at="2026-03-20")
+
+    assert active(memory) == {"The session timeout is 45 seconds, not 30"}
+
+
+def test_two_environments_both_stay(memory):
+    told(memory, "The staging database is Postgres 15", "The production database is Postgres 16")
+
+    assert len(active(memory)) == 2
+
+
+def test_a_ttl_makes_it_expire_at_once_prune_or_no_prune(memory, monkeypatch):
+    told(memory, "The demo account is blocked", ttl="2d", at="2026-05-03")
+    assert active(memory)
+
+    monkeypatch.setenv("MEMCTL_NOW", "2026-05-06T00:00:00Z")
+
+    assert active(memory) == set()
+
+
+def test_temporary_memories_expire_by_default_and_decisions_do_not(memory):
+    [temporary] = told(memory, "The build is red", type="temporary")
+    [decision] = told(memory, "We use Fly for everything", type="decision")
+
+    assert temporary.fact.expires_at is not None
+    assert decision.fact.expires_at is None
+
+
+@pytest.mark.parametrize(
+    "entry", [Entry(" "), Entry("x" * 5000), Entry("x", type="nosuch"), Entry("x", ttl="soon"), Entry("x", at="today")]
+)
+def test_what_cannot_be_remembered_is_refused_before_anything_is_written(memory, home, entry):
+    with pytest.raises(UsageProblem):
+        remember(memory, [Entry("good"), entry])
+
+    assert not (home / "memctl.json").exists()
+
+
+def test_bad_lines_are_problems_that_name_their_place():
+    lines = ['{"text": "good"}', "not json", '{"text": 5}', '{"text": "x", "colour": "red"}', "", "[" * 100_000]
+
+    entries, problems = read_lines(lines, "facts.jsonl")
+
+    assert [entry.text for entry in entries] == ["good"]
+    assert [problem.where for problem in problems] == [f"facts.jsonl:{number}" for number in (2, 3, 4, 6)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda memory, fact: curate.pin(memory, [fact.id]),
+        lambda memory, fact: curate.forget(memory, [fact]),
+        lambda memory, fact: curate.edit(memory, fact.id, curate.Edit(text="The timeout is 31 seconds")),
+        lambda memory, fact: curate.edit(memory, fact.id, curate.Edit(type="fact", ttl="3d", tags=["x"])),
+        lambda memory, fact: remember(memory, [Entry("The session timeout is 60 seconds now, not 30", agent="team")]),
+    ],
+    ids=["pin", "forget", "reword", "edit", "remember"],
+)
+def test_undo_restores_the_export_byte_for_byte(memory, change):
+    [verdict] = told(memory, "The session timeout is 30 seconds", type="decision", at="2026-03-02")
+    before = everything(memory)
+
+    change(memory, verdict.fact)
+    assert everything(memory) != before
+    timeline.undo(memory)
+
+    assert everything(memory) == before
+
+
+def test_an_edit_keeps_the_old_words_readable(memory):
+    [verdict] = told(memory, "The session timeout is 30 seconds")
+
+    curate.edit(memory, verdict.fact.id, curate.Edit(text="The session timeout is 31 seconds"))
+
+    versions = timeline.history(memory, verdict.fact.id).data.versions
+    assert [fact.state for fact in versions] == [State.SUPERSEDED, State.ACTIVE]
+
+
+def test_a_pinned_fact_is_contested_rather_than_retired_and_people_settle_it(memory):
+    [verdict] = told(memory, "The session timeout is 30 seconds", at="2026-03-02")
+    curate.pin(memory, [verdict.fact.id])
+    told(memory, "The session timeout is 45 seconds now, not 30", at="2026-03-20")
+
+    [conflict] = curate.conflicts(memory, "team").data
+    assert {fact.state for fact in conflict.sides} == {State.CONTESTED}
+
+    curate.resolve(memory, conflict.sides[1].id, "keep")
+
+    assert active(memory) == {"The session timeout is 45 seconds now, not 30"}
+    assert curate.conflicts(memory, "team").data == ()
+
+
+def test_forgotten_facts_can_be_restored_and_purged_ones_are_in_no_file(memory, home):
+    [verdict] = told(memory, "The zanzibar migration happens in week twelve")
+    curate.forget(memory, [verdict.fact])
+    assert active(memory) == set()
+    curate.restore(memory, [verdict.fact.id])
+    assert active(memory)
+
+    curate.forget(memory, [show(memory, verdict.fact.id).data.fact], purge=True)
+
+    assert not [path for path in home.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes().lower()]
+
+
+def test_resolving_what_is_not_contested_says_so(memory):
+    [verdict] = told(memory, "The session timeout is 30 seconds")
+
+    with pytest.raises(NotFound):
+        curate.resolve(memory, verdict.fact.id, "keep")
+
+
+def test_export_and_import_lose_nothing(memory, tmp_path):
+    from memctl.memory import OpenMemory
+
+    told(memory, "The session timeout is 30 seconds", at="2026-03-02", tags=("api",))
+    told(memory, "The session timeout is 45 seconds, not 30", at="2026-03-20")
+    lines = everything(memory)
+    other = OpenMemory.at_home(home=str(tmp_path / "other"))
+
+    result = import_facts(other, lines, "export")
+
+    assert result.data.added == 2
+    assert everything(other) == lines
+    assert import_facts(other, lines, "export").data.unchanged == 2
