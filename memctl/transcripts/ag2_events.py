@@ -6,7 +6,7 @@ from typing import Any
 
 from memctl.model import Message, Role, ToolResult, Transcript
 from memctl.transcripts import classic
-from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence
+from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string
 from memctl.transcripts.repeats import without_relays
 from memctl.transcripts.turns import content_text, kept, said, tool_calls, tool_results
 
@@ -24,7 +24,7 @@ def is_stream(document: Document) -> bool:
 def read_stream(document: Document) -> list[Transcript]:
     """Read what was said, or where nothing of it was saved the history that the last event carries."""
     events = objects(document.records)
-    spoken = [event for event in events if event.get("type") in _SPOKEN]
+    spoken = [event for event in events if string(event.get("type")) in _SPOKEN]
     if not spoken:
         history = next((h for event in events if (h := sequence(mapping(event.get("content")).get("history")))), [])
         return [document.transcript("ag2-events", classic.read_messages(history))]
@@ -52,6 +52,6 @@ def _message(index: int, content: dict[str, Any], outcomes: dict[str, bool]) -> 
 
 def _results(content: dict[str, Any], outcomes: dict[str, bool]) -> list[ToolResult]:
     found = list(tool_results(content.get("tool_responses")))
-    if not found and content.get("role") in ("function", "tool"):
+    if not found and string(content.get("role")) in ("function", "tool"):
         found = [ToolResult(content_text(content.get("content")), first(content, "name"))]
     return [replace(result, is_error=outcomes.get(result.call_id, result.is_error)) for result in found]

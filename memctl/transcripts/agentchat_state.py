@@ -55,7 +55,7 @@ def _context(state: dict[str, Any]) -> list[Any]:
     """Find the messages that an agent sends to its model."""
     holder = mapping(state.get("llm_context")) or mapping(state.get("model_context")) or state
     found = sequence(holder.get("messages")) or sequence(state.get("llm_messages"))
-    return found if any(record.get("type") in _CONTEXT_TYPES for record in objects(found)) else []
+    return found if any(string(record.get("type")) in _CONTEXT_TYPES for record in objects(found)) else []
 
 
 def _messages(records: Sequence[Any]) -> list[Message]:

@@ -20,7 +20,10 @@ from memctl.transcripts import (
     sqlite,
     studio,
 )
-from memctl.transcripts.document import Document, Shape, mapping, objects
+from memctl.transcripts.document import Document, Shape, counted, mapping, objects, tame
+
+_MOST_NAMES = 6
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ def _strangeness(document: Document) -> str:
         with sqlite.opened(document) as database:
             return f"a SQLite database with the tables {_some(sorted(database.tables()))}"
     if document.shape is Shape.TEXT:
-        line = next((line.strip() for line in document.text.split("\n") if line.strip()), "")
-        return f"text in which nobody is marked as speaking (it starts with {line[:40]!r})"
+        count = sum(1 for line in document.text.split("\n") if line.strip())
+        return f"text of {counted(count, 'line')} in which nobody is marked as speaking"
     records = document.records
     if not records:
         return "it holds no messages"
@@ -100,4 +103,6 @@ def _strangeness(document: Document) -> str:
 
 
 def _some(names: list[str]) -> str:
-    return ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "") if names else "none"
+    """List a few names that came out of a file."""
+    more = ["..."] if len(names) > _MOST_NAMES else []
+    return ", ".join([*(tame(name, _LONGEST_NAME) for name in names[:_MOST_NAMES]), *more]) or "none"

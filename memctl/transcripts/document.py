@@ -92,6 +92,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def tame(text: object, longest: int = 80) -> str:
+    """Shorten what came out of a file to one printable line, so that an error can quote it."""
+    words = " ".join("".join(c if c.isprintable() else " " for c in str(text)[: 4 * longest]).split())
+    return words if len(words) <= longest else words[:longest] + "..."
+
+
 def objects(values: Iterable[Any]) -> list[dict[str, Any]]:
     """Keep the objects among ``values``."""
     return [value for value in values if isinstance(value, dict)]

@@ -23,13 +23,13 @@ def is_log(document: Document) -> bool:
 
 
 def _is_runtime(record: dict[str, Any]) -> bool:
-    kind = record.get("type")
+    kind = string(record.get("type"))
     return kind in _RUNTIME_TYPES and ("delivery_stage" in record or "tool_name" in record or "agent_id" in record)
 
 
 def is_magentic(document: Document) -> bool:
     """Recognise Magentic-One's log: a source and a message, with a type of event."""
-    return any(record.get("type") in _MAGENTIC_TYPES and "message" in record for record in sample(document))
+    return any(string(record.get("type")) in _MAGENTIC_TYPES and "message" in record for record in sample(document))
 
 
 def read_log(document: Document) -> list[Transcript]:
@@ -90,7 +90,7 @@ def _from_tools(document: Document, records: list[dict[str, Any]]) -> list[Any]:
 
 def read_magentic(document: Document) -> list[Transcript]:
     """Read Magentic-One's log; counts of tokens and browser actions are no conversation."""
-    events = [r for r in objects(document.records) if r.get("type") in _MAGENTIC_TYPES]
+    events = [r for r in objects(document.records) if string(r.get("type")) in _MAGENTIC_TYPES]
     messages = []
     for index, event in enumerate(events):
         if event.get("type") == "WebSurferEvent":

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from memctl.errors import UnreadableInput
-from memctl.transcripts.document import Document
+from memctl.transcripts.document import Document, tame
 
 _JOURNAL_BYTES = slice(18, 20)
 _ROLLBACK_JOURNAL = b"\x01\x01"
@@ -44,8 +44,8 @@ def opened(document: Document) -> Iterator[Database]:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         yield Database(connection)
-    except (sqlite3.Error, OverflowError) as error:
-        reason = f"the SQLite database is damaged or cut off ({error})"
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # even the message of an error may be damaged
+        reason = f"the SQLite database is damaged or cut off ({tame(error)})"
         raise UnreadableInput(
             path=document.path, reason=reason, remedy="Copy it again while nobody writes to it."
         ) from error
