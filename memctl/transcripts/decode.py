@@ -5,12 +5,13 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
 from typing import Any
 
 from memctl.errors import UnreadableInput
 from memctl.transcripts import pyrepr
-from memctl.transcripts.document import Companions, Document, Shape, counted, no_companions
+from memctl.transcripts.document import Companions, Document, Shape, counted, no_companions, tame
 
 LARGEST = 2_000_000_000
 _BOMS = (
@@ -39,6 +40,10 @@ _SQLITE = b"SQLite format 3\x00"
 _GZIP = b"\x1f\x8b"
 _PROBE = 4096
 _LONGEST_ESCAPE = 6
+_LONGEST_CHARACTER = 4
+_WORDS = ("null", "true", "false", "NaN", "Infinity", "-Infinity")
+_PYTHON = re.compile(r"\s*(?:(?:[\[({]\s*)+'|\[?[A-Za-z]\w*(?:Result|Message|Event)\()")
+_SAVE_AGAIN = "Save the transcript again; nothing of it was read."
 _decoder = json.JSONDecoder(strict=False)
 
 
@@ -77,7 +82,7 @@ def _text(path: str, data: bytes) -> tuple[str, tuple[str, ...]]:
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
-        raise _undecodable(path, data, encoding, len(mark) + error.start) from error
+        raise _undecodable(path, data, error, len(mark) + error.start) from error
     return _without_nuls(path, text)
 
 
@@ -91,14 +96,14 @@ def _guess(data: bytes) -> str:
     return "utf-8"
 
 
-def _undecodable(path: str, data: bytes, encoding: str, offset: int) -> UnreadableInput:
+def _undecodable(path: str, data: bytes, error: UnicodeDecodeError, offset: int) -> UnreadableInput:
     line = data.count(b"\n", 0, offset) + 1
-    what = f"byte 0x{data[offset]:02x} at offset {offset} (line {line})" if offset < len(data) else "its end"
-    return UnreadableInput(
-        path=path,
-        reason=f"{what} is not {encoding.upper()} text",
-        remedy="Convert the file to UTF-8, for instance with iconv.",
-    )
+    place = f"offset {offset} (line {line})"
+    if offset >= len(data) - _LONGEST_CHARACTER and ("end of data" in error.reason or "truncated" in error.reason):
+        reason = f"the text is cut off inside a character at {place}"
+        return UnreadableInput(path=path, reason=reason, remedy=_SAVE_AGAIN)
+    reason = f"byte 0x{data[offset]:02x} at {place} is not {error.encoding.upper()} text"
+    return UnreadableInput(path=path, reason=reason, remedy="Convert the file to UTF-8, for instance with iconv.")
 
 
 def _without_nuls(path: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -130,8 +135,11 @@ def _values(path: str, text: str) -> tuple[tuple[Any, ...] | None, tuple[str, ..
         return _lines(path, text)
     try:
         return (pyrepr.parse(text),), ()
-    except pyrepr.NoLiteral:
-        if error is not None and _meant_as_json(text) and not _has_prose(text, error):
+    except pyrepr.NoLiteral as problem:
+        if _PYTHON.match(text) and not _has_prose(text, 0):
+            reason = f"broken or cut off Python text at line {problem.line} ({tame(problem)})"
+            raise UnreadableInput(path=path, reason=reason, remedy=_SAVE_AGAIN) from problem
+        if error is not None and _meant_as_json(text) and not _has_prose(text, error.pos):
             raise _broken(path, text, error) from error
     return None, ()
 
@@ -180,7 +188,7 @@ def _lines(path: str, text: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         try:
             values.append(_decoder.decode(stripped))
         except ValueError as error:
-            reason = f"line {number} is broken JSON ({_reason(error, stripped)})"
+            reason = f"line {number} is broken JSON ({_reason(error)})"
             raise UnreadableInput(path=path, reason=reason, remedy="Repair or remove that line.") from error
     return tuple(values), ((f"left out {counted(stray, 'line')} outside JSON",) if stray else ())
 
@@ -191,33 +199,35 @@ def _meant_as_json(text: str) -> bool:
     return opening.startswith(("{", '["', "[[", "[{", "[]")) or opening == "["
 
 
-def _has_prose(text: str, error: json.JSONDecodeError) -> bool:
+def _has_prose(text: str, position: int) -> bool:
     """Tell whether a console transcript follows what could not be read as JSON."""
-    rest = text[error.pos :]
+    rest = text[position:]
     return "\n---------- " in rest or (" (to " in rest and "):\n" in rest)
 
 
 def _broken(path: str, text: str, error: json.JSONDecodeError) -> UnreadableInput:
     end = len(text.rstrip())
-    if _is_cut(error, end):
+    if _is_cut(error):
         inside = f", inside the string that starts at line {error.lineno}" if "Unterminated" in error.msg else ""
         reason = f"the JSON is cut off at line {_line(text, end)} (character {end}){inside}"
-        remedy = "Save the transcript again; nothing of it was read."
+        remedy = _SAVE_AGAIN
     else:
         reason = f"broken JSON at line {error.lineno}, column {error.colno} ({error.msg})"
         remedy = "Repair the file; nothing of it was read."
     return UnreadableInput(path=path, reason=reason, remedy=remedy)
 
 
-def _is_cut(error: json.JSONDecodeError, end: int) -> bool:
+def _is_cut(error: json.JSONDecodeError) -> bool:
     """Tell JSON that stops too early, also in the middle of a string or of an escape, from JSON that is wrong."""
-    at_end = error.pos >= end - (_LONGEST_ESCAPE if "escape" in error.msg else 0)
-    return at_end or error.msg.startswith("Unterminated string")
+    rest = error.doc[error.pos :].strip() if len(error.doc) - error.pos < _PROBE else "more"
+    in_word = any(word.startswith(rest) for word in _WORDS)
+    in_escape = "escape" in error.msg and len(rest) <= _LONGEST_ESCAPE
+    return in_word or in_escape or error.msg.startswith("Unterminated string")
 
 
-def _reason(error: ValueError, text: str) -> str:
+def _reason(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return "cut off" if _is_cut(error, len(text)) else f"{error.msg}, column {error.colno}"
+        return "cut off" if _is_cut(error) else f"{error.msg}, column {error.colno}"
     return str(error)
 
 

@@ -9,6 +9,7 @@ from memctl.errors import UnreadableInput
 from memctl.transcripts.document import Document, tame
 
 _JOURNAL_BYTES = slice(18, 20)
+_COPY_AGAIN = "Copy it again while nobody writes to it."
 _ROLLBACK_JOURNAL = b"\x01\x01"
 
 
@@ -37,6 +38,7 @@ class Database:
 @contextmanager
 def opened(document: Document) -> Iterator[Database]:
     """Open the database in ``document``; UnreadableInput where it is damaged."""
+    _refuse_cut(document)
     connection = sqlite3.connect(":memory:")
     try:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
@@ -46,11 +48,19 @@ def opened(document: Document) -> Iterator[Database]:
         yield Database(connection)
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # even the message of an error may be damaged
         reason = f"the SQLite database is damaged or cut off ({tame(error)})"
-        raise UnreadableInput(
-            path=document.path, reason=reason, remedy="Copy it again while nobody writes to it."
-        ) from error
+        raise UnreadableInput(path=document.path, reason=reason, remedy=_COPY_AGAIN) from error
     finally:
         connection.close()
+
+
+def _refuse_cut(document: Document) -> None:
+    """Compare the length that the header tells with the length there is; SQLite itself may not notice."""
+    data = document.data
+    page_size = int.from_bytes(data[16:18]) or 1
+    told = (65536 if page_size == 1 else page_size) * int.from_bytes(data[28:32])
+    if data[24:28] == data[92:96] and len(data) < told:
+        reason = f"the SQLite database is cut off: {len(data)} of {told} bytes"
+        raise UnreadableInput(path=document.path, reason=reason, remedy=_COPY_AGAIN)
 
 
 def _without_wal(data: bytes) -> bytes:

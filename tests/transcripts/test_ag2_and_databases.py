@@ -199,8 +199,14 @@ def test_settings_in_a_log_database_are_never_read():
 
 
 def test_a_damaged_database_is_refused():
-    with pytest.raises(UnreadableInput, match="damaged or cut off"):
-        read("logs.db", log_database()[:5000])
+    data = log_database()
+    with pytest.raises(UnreadableInput, match="damaged"):
+        read("logs.db", data[:100] + b"\xff" * (len(data) - 100))
+
+
+def test_a_database_that_is_cut_off_is_refused_with_its_length():
+    with pytest.raises(UnreadableInput, match="cut off: 8192 of 16384 bytes"):
+        read("logs.db", log_database()[:8192])
 
 
 def test_a_foreign_database_is_refused_with_its_tables():

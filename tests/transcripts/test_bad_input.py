@@ -60,6 +60,25 @@ def test_a_truncated_json_line_is_named():
     assert "line 4 is broken JSON" in refused(data)
 
 
+@pytest.mark.parametrize("ending", [b'{"name": nul', b'{"name": "a\\u00', b'{"name": "a', b'{"name"', b"{"])
+def test_every_way_to_stop_too_early_is_told_from_wrong_json(ending):
+    assert "cut off" in refused(b"[" + ending)
+
+
+def test_a_truncated_python_repr_is_refused_as_such():
+    assert "cut off Python text at line 1" in refused(str(CHAT).encode("utf-8")[:60])
+
+
+def test_text_that_ends_inside_a_character_is_cut_off():
+    assert "cut off inside a character at offset 8" in refused("User: hi✓".encode()[:-1])
+
+
+def test_an_error_never_prints_what_a_file_smuggles_into_it():
+    message = refused(json.dumps({"a\x1b[31m\n" + "k" * 500: 1}).encode())
+    assert "\x1b" not in message
+    assert len(message) < 200
+
+
 def test_broken_json_names_line_and_column():
     assert "line 1, column 13" in refused(b'[{"name": 1 2}]')
 
