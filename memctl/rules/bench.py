@@ -210,11 +210,12 @@ def _absorbed(part: Fact, into: Fact) -> Fact:
 
 
 def _change(before: Fact | None, after: Fact) -> Verdict | None:
-    """Report a fact that somebody else's claim changed."""
+    """Report a fact that somebody else's claim changed; where only its links did, that is a refresh."""
     if before is None or before == after:
         return None
-    restored = Action.RESTORE if before.state is not after.state else Action.REFRESH
-    return Verdict(_STATE_ACTIONS.get(after.state, restored), after, before, after.because, after.rule, after.score)
+    moved = (before.state, before.superseded_by) != (after.state, after.superseded_by)
+    action = _STATE_ACTIONS.get(after.state, Action.RESTORE) if moved else Action.REFRESH
+    return Verdict(action, after, before, after.because, after.rule, after.score)
 
 
 def _skip(fact: Fact, because: str, rule: str) -> Verdict:

@@ -21,7 +21,7 @@ def near(row: "np.ndarray", floor: float, nearest: int) -> list[int]:
 
 
 def naming(text: str, others: Sequence[str]) -> list[int]:
-    """Give the statements that name a thing which this one names too, such as ``pg-main`` or ``B6-417``."""
+    """Give the statements that name a thing which this one names too, such as ``MAX_TTL`` or ``B6-417``."""
     wanted = identifiers(text)
     if not wanted:
         return []

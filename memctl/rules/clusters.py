@@ -48,12 +48,17 @@ def latest(fact: Fact) -> Wording:
 
 
 def texts(fact: Fact, most: int) -> tuple[Wording, ...]:
-    """Give the wordings to compare with: the first and the latest of each different text."""
-    different: dict[str, Wording] = {}
+    """Give the wordings to compare with: of each different text the first and the last time it was said.
+
+    Both, because a claim from between them is newer than the one and older than the other.
+    """
+    first: dict[str, Wording] = {}
+    last: dict[str, Wording] = {}
     for wording in speaking(fact):
-        different.setdefault(normalised(wording.text), wording)
-    chosen = list(different.values())
-    return tuple(chosen if len(chosen) <= most else [chosen[0], *chosen[-(most - 1) :]])
+        first.setdefault(wording.text, wording)
+        last[wording.text] = wording
+    chosen = list(first) if len(first) <= most else [*list(first)[:1], *list(first)[-(most - 1) :]]
+    return tuple(dict.fromkeys(wording for text in chosen for wording in (first[text], last[text])))
 
 
 def new_fact(claim: Claim, now: datetime) -> Fact:

@@ -5,74 +5,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memctl.rules.numbers import spelled_out
+from memctl.rules.units import DAYS, MONTHS, SIGNS, UNITS
 
-_TOLERANCE = 0.025  # a month is not exactly 30 days, a gigabyte not exactly 1000 MB
+_LOOSE = {"time", "size"}
+_SLACK = 0.025  # a month is not exactly 30 days, a gigabyte not exactly 1000 MB
 
-_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
-_UNITS: dict[str, tuple[str, float, str]] = {
-    # name: (dimension, size in the base unit, alternatives as they are written)
-    "ms": ("time", 0.001, "ms|msec|milliseconds?|millisekunden?|milisegundos?|毫秒"),
-    "s": ("time", 1.0, "s|secs?|seconds?|sekunden?|segundos?|secondes?|秒钟?"),
-    "min": ("time", _MINUTE, "mins?|minutes?|minuten?|minutos?|分钟"),
-    "h": ("time", _HOUR, "h|hrs?|hours?|stunden?|std|horas?|heures?|小时"),
-    "d": ("time", _DAY, "d|days?|tage?n?|días?|dias?|jours?|天"),
-    "w": ("time", 7 * _DAY, "weeks?|wochen?|semanas?|semaines?|周|星期"),
-    "mo": ("time", 30 * _DAY, "months?|monate?n?|mes(?:es)?|mois|个月"),
-    "y": ("time", 365 * _DAY, "years?|yrs?|jahre?n?|años?|anos?|ans|années?|年"),
-    "b": ("size", 1.0, "bytes?"),
-    "kb": ("size", 1e3, "kb|kib|kilobytes?"),
-    "mb": ("size", 1e6, "mb|mib|megabytes?"),
-    "gb": ("size", 1e9, "gb|gib|gigabytes?|gigas?"),
-    "tb": ("size", 1e12, "tb|tib|terabytes?"),
-    "%": ("percent", 1.0, "%|percent|per cent|prozent|por ciento|por cento|pour cent"),
-    "mm": ("length", 0.001, "mm|millimet(?:er|re)s?"),
-    "cm": ("length", 0.01, "cm|centimet(?:er|re)s?"),
-    "m": ("length", 1.0, "m|met(?:er|re)s?|metros?|mètres?|米"),
-    "km": ("length", 1e3, "km|kilomet(?:er|re)s?|kilómetros?|公里"),
-    "mg": ("mass", 0.001, "mg|milligrams?"),
-    "g": ("mass", 1.0, "g|grams?|gramm|gramos?|克"),
-    "kg": ("mass", 1e3, "kg|kilos?|kilograms?|kilogramm|公斤|千克"),
-    "t": ("mass", 1e6, "t|tonnes?|tons?|tonnen?|toneladas?|吨"),
-    "ml": ("volume", 0.001, "ml|millilit(?:er|re)s?"),
-    "l": ("volume", 1.0, "l|lit(?:er|re)s?|litros?|升"),
-    "°c": ("temperature", 1.0, "°\\s?c|degrees?(?:\\s+celsius)?|grad|grados?|度"),
-    "eur": ("money eur", 1.0, "€|eur|euros?|欧元"),
-    "keur": ("money eur", 1e3, "keur|k€|t€|teur"),
-    "usd": ("money usd", 1.0, "\\$|usd|dollars?|us\\$|美元"),
-    "gbp": ("money gbp", 1.0, "£|gbp|pounds?"),
-    "chf": ("money chf", 1.0, "chf|francs?|franken"),
-    "brl": ("money brl", 1.0, "r\\$|brl|reais"),
-    "cny": ("money cny", 1.0, "¥|cny|rmb|yuan|元"),
-    "px": ("pixels", 1.0, "px|pixels?"),
-    "kwh": ("energy", 1.0, "kwh"),
-    "mwh": ("energy", 1e3, "mwh"),
-    "w·": ("power", 1.0, "w|watts?"),
-    "kw": ("power", 1e3, "kw|kilowatts?"),
-}
 _UNIT_OF = re.compile(
     r"(?P<number>(?<![\w.,])-?\d+(?:[.,]\d+)?)\s*-?(?:"
-    + "|".join(f"(?P<u{place}>{_UNITS[unit][2]})" for place, unit in enumerate(_UNITS))
+    + "|".join(f"(?P<u{place}>{UNITS[unit][2]})" for place, unit in enumerate(UNITS))
     + r")(?![a-zäöüßé\d])",
     re.IGNORECASE,
 )
-_UNIT_NAMES = list(_UNITS)
+_UNIT_NAMES = list(UNITS)
 _MONEY_FIRST = re.compile(r"(?P<sign>R\$|US\$|kEUR|k€|€|\$|£|¥|EUR|USD|GBP|CHF)\s?(?P<number>\d+(?:[.,]\d+)?)(?!\d)")
-_SIGNS = {"r$": "brl", "keur": "keur", "k€": "keur", "us$": "usd", "€": "eur", "$": "usd", "£": "gbp", "¥": "cny", "eur": "eur", "usd": "usd", "gbp": "gbp", "chf": "chf"}  # fmt: skip
-
-_MONTHS = (
-    "jan(?:uary|uar)?|enero|janvier|janeiro", "feb(?:ruary|ruar)?|febrero|février|fevereiro",
-    "mar(?:ch)?|märz|marzo|mars|março", "apr(?:il)?|abril|avril", "may|mai|mayo|maio", "june?|juni|junio|juin|junho",
-    "july?|juli|julio|juillet|julho", "aug(?:ust)?|agosto|août", "sept?(?:ember)?|septiembre|septembre|setembro",
-    "oct(?:ober)?|oktober|octubre|octobre|outubro", "nov(?:ember)?|noviembre|novembre|novembro",
-    "dec(?:ember)?|dezember|diciembre|décembre|dezembro",
-)  # fmt: skip
-_DAYS = (
-    "mon(?:day)?s?|montags?|lunes|lundi|segunda(?:-feira)?|周一|星期一", "tues?(?:day)?s?|dienstags?|martes|mardi|terça(?:-feira)?|周二|星期二",
-    "wed(?:nesday)?s?|mittwochs?|miércoles|mercredi|quarta(?:-feira)?|周三|星期三", "thu(?:rs|rsday)?s?|donnerstags?|jueves|jeudi|quinta(?:-feira)?|周四|星期四",
-    "fri(?:day)?s?|freitags?|viernes|vendredi|sexta(?:-feira)?|周五|星期五", "sat(?:urday)?s?|samstags?|sábados?|samedi|周六|星期六",
-    "sun(?:day)?s?|sonntags?|domingos?|dimanche|周日|星期日",
-)  # fmt: skip
-_MONTH = "|".join(f"(?P<m{n}>{names})" for n, names in enumerate(_MONTHS, 1))
+_MONTH = "|".join(f"(?P<m{n}>{names})" for n, names in enumerate(MONTHS, 1))
 _DATE = re.compile(
     rf"\b(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:{_MONTH})\b\.?(?:\s+(?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:|\.\d))?(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
     re.IGNORECASE,
@@ -80,7 +26,7 @@ _DATE = re.compile(
 _ISO_DATE = re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b")
 _CHINESE_DATE = re.compile(r"(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?")
 _WEEKDAY = re.compile(
-    "|".join(rf"(?P<w{n}>(?<![a-zäöü])(?:{names})(?![a-zäöü]))" for n, names in enumerate(_DAYS)), re.IGNORECASE
+    "|".join(rf"(?P<w{n}>(?<![a-zäöü])(?:{names})(?![a-zäöü]))" for n, names in enumerate(DAYS)), re.IGNORECASE
 )
 _CLOCK = re.compile(
     r"\b(?P<hour>[01]?\d|2[0-4])[:h](?P<minute>[0-5]\d)(?::\d\d)?\s?(?P<half>[ap]\.?m\.?)?(?![\d.])"
@@ -96,22 +42,19 @@ _BARE = re.compile(r"(?<![\w.,-])-?\d+(?:[.,]\d+)?(?![\w])")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A comparable value: what kind it is, how much, and the words that said so."""
+    """A comparable value: what kind it is, how much of the base unit, the words that said so, and their unit."""
 
     kind: str
     amount: float
     words: str
+    unit: str = ""
 
     def same(self, other: "Value") -> bool:
         """Tell whether both say the same amount of the same kind."""
         if self.kind != other.kind:
             return False
-        if self.kind in _EXACT:
-            return self.amount == other.amount
-        return abs(self.amount - other.amount) <= _TOLERANCE * max(abs(self.amount), abs(other.amount))
-
-
-_EXACT = {"date", "weekday", "clock", "version", "year", "period", "number"}
+        slack = _SLACK if self.kind in _LOOSE and self.unit != other.unit else 1e-9
+        return abs(self.amount - other.amount) <= slack * max(abs(self.amount), abs(other.amount))
 
 
 def values(text: str) -> tuple[Value, ...]:
@@ -129,27 +72,22 @@ _Spans = list[tuple[int, int, Value]]
 
 
 def _dates(text: str) -> _Spans:
-    spans: _Spans = []
-    for match in _ISO_DATE.finditer(text):
-        spans.append(_span(match, "date", int(match["month"]) * 100 + int(match["day"])))
-    for match in _CHINESE_DATE.finditer(text):
-        spans.append(_span(match, "date", int(match["month"]) * 100 + int(match["day"] or 0)))
+    spans = [
+        _span(match, "date", int(match["month"]) * 100 + int(match["day"] or 0))
+        for pattern in (_ISO_DATE, _CHINESE_DATE)
+        for match in pattern.finditer(text)
+    ]
     for match in _DATE.finditer(text):
         month = next(n for n in range(1, 13) if match[f"m{n}"])
         day = int(match["before"] or match["after"] or 0)
-        if match[f"m{month}"].lower() in {"may", "mar", "mars"} and not day:
-            if match[f"m{month}"] != "May":
-                continue
+        if match[f"m{month}"].lower() in {"may", "mar", "mars"} and not day and match[f"m{month}"] != "May":
+            continue
         spans.append(_span(match, "date", month * 100 + day))
     return spans
 
 
 def _weekdays(text: str) -> _Spans:
-    return [
-        _span(match, "weekday", next(n for n in range(7) if match[f"w{n}"]))
-        for match in _WEEKDAY.finditer(text)
-        if match[0].lower() not in {"sun", "sat", "mon", "segunda", "quarta", "quinta", "sexta", "terça"}
-    ]
+    return [_span(m, "weekday", next(n for n in range(7) if m[f"w{n}"])) for m in _WEEKDAY.finditer(text)]
 
 
 def _clocks(text: str) -> _Spans:
@@ -169,12 +107,13 @@ def _minutes(match: re.Match[str]) -> float:
 def _measures(text: str) -> _Spans:
     spans: _Spans = []
     for match in _MONEY_FIRST.finditer(text):
-        kind, size, _ = _UNITS[_SIGNS[match["sign"].lower()]]
+        kind, size, _ = UNITS[SIGNS[match["sign"].lower()]]
         spans.append(_span(match, kind, _amount(match["number"], money=True) * size))
     for match in _UNIT_OF.finditer(text):
         unit = _UNIT_NAMES[next(n for n in range(len(_UNIT_NAMES)) if match[f"u{n}"])]
-        kind, size, _ = _UNITS[unit]
-        spans.append(_span(match, kind, _amount(match["number"], money=kind.startswith("money")) * size))
+        kind, size, _ = UNITS[unit]
+        amount = _amount(match["number"], money=kind.startswith("money")) * size
+        spans.append((match.start(), match.end(), Value(kind, amount, match[0].strip(), unit)))
     return [span for place, span in enumerate(spans) if not any(_overlap(span, other) for other in spans[:place])]
 
 

@@ -1,0 +1,111 @@
+"""The pairs that teach the judge: hand-written ones, and those that the annotated teams imply.
+
+Facts of one team that neither supersede nor restate each other are compatible. There are far too many of those, so the
+ones that look most alike are taken: telling them apart is what the judge is for.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+FOLDS = 4
+_ALIKE_PER_FACT = 2
+_APART_PER_FACT = 1
+
+
+@dataclass(frozen=True)
+class LabelledPair:
+    """A pair with its label, where it comes from, and the group that stays together in cross-validation."""
+
+    old: str
+    new: str
+    label: str
+    origin: str
+    group: str
+
+    @property
+    def fold(self) -> int:
+        """The fold that holds the pair out."""
+        return int(hashlib.sha256(self.group.encode()).hexdigest(), 16) % FOLDS
+
+
+def written_pairs() -> list[LabelledPair]:
+    """Read the hand-written pairs; those that share a sentence stay together."""
+    return list(
+        _grouped(
+            _read(HERE / "pairs.jsonl", "given"), *(_read(p, "extra") for p in sorted(HERE.glob("extra_pairs*.jsonl")))
+        )
+    )
+
+
+def team_pairs(teams: Path, embed) -> list[LabelledPair]:  # type: ignore[no-untyped-def]
+    """Derive pairs from every annotated team; ``embed`` gives unit vectors for texts."""
+    return [
+        pair for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists() for pair in _team(folder, embed)
+    ]
+
+
+def _read(path: Path, origin: str) -> list[dict[str, str]]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [{**row, "origin": origin} for row in rows]
+
+
+def _grouped(*sources: Iterable[dict[str, str]]) -> Iterator[LabelledPair]:
+    """Join pairs that share a sentence into one group, so that no fold has seen half of a pair."""
+    rows = [row for source in sources for row in source]
+    parent: dict[str, str] = {}
+
+    def root(text: str) -> str:
+        while parent.setdefault(text, text) != text:
+            text = parent[text]
+        return text
+
+    for row in rows:
+        parent[root(row["new"])] = root(row["old"])
+    for row in rows:
+        yield LabelledPair(row["old"], row["new"], row["verdict"], row["origin"], root(row["old"]))
+
+
+def _team(folder: Path, embed) -> Iterator[LabelledPair]:  # type: ignore[no-untyped-def]
+    facts = json.loads((folder / "gold.json").read_text(encoding="utf-8"))["facts"]
+    facts.sort(key=lambda fact: (fact["session"], min(fact["messages"])))
+    place = {fact["id"]: number for number, fact in enumerate(facts)}
+    tied: set[tuple[int, int]] = set()
+    for number, fact in enumerate(facts):
+        for label, key in (("supersedes", "supersedes"), ("duplicate", "restates")):
+            for other in fact.get(key) or []:
+                tied.add((place[other], number))
+                yield LabelledPair(facts[place[other]]["text"], fact["text"], label, "team", folder.name)
+    vectors = embed([fact["text"] for fact in facts])
+    for older, newer in _compatible(vectors, _closure(tied, len(facts))):
+        yield LabelledPair(facts[older]["text"], facts[newer]["text"], "compatible", "team", folder.name)
+
+
+def _closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:
+    """Mark facts that are tied to each other through any number of steps."""
+    linked = np.eye(size, dtype=bool)
+    for one, other in tied:
+        linked[one, other] = linked[other, one] = True
+    for _ in range(6):
+        linked = linked @ linked
+    return linked
+
+
+def _compatible(vectors: np.ndarray, linked: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Choose for each fact the earlier ones that look most alike, and one that does not."""
+    cosines = vectors @ vectors.T
+    for newer in range(1, len(vectors)):
+        free = [older for older in range(newer) if not linked[older, newer]]
+        ranked = sorted(free, key=lambda older: -cosines[older, newer])
+        chosen = ranked[:_ALIKE_PER_FACT] + ranked[len(ranked) // 3 :][:_APART_PER_FACT]
+        yield from ((older, newer) for older in dict.fromkeys(chosen))
+
+
+def by_fold(pairs: Sequence[LabelledPair], fold: int) -> tuple[list[LabelledPair], list[LabelledPair]]:
+    """Part pairs into those to learn from and those held out."""
+    return [p for p in pairs if p.fold != fold], [p for p in pairs if p.fold == fold]
