@@ -18,6 +18,7 @@ SKIPPED = frozenset(
         "UserInputRequestedEvent",
     }
 )
+_MACHINES = frozenset({"llm_call_event", "DiGraphStopAgent"})
 _CALLS = frozenset({"ToolCallRequestEvent", "ToolCallMessage"})
 _ANSWERS = frozenset({"ToolCallExecutionEvent", "ToolCallResultMessage", "FunctionExecutionResultMessage"})
 _SUMMARIES = frozenset({"ToolCallSummaryMessage", "ToolCallResultSummaryMessage"})
@@ -103,7 +104,7 @@ def refuse_hollow(path: str, records: Sequence[Any]) -> None:
 def message(index: int, record: dict[str, Any]) -> Message | None:
     """Read one message or event; None where it is machinery or says nothing."""
     kind, content = _unwritten(string(record.get("type")), record.get("content"))
-    if kind in SKIPPED or string(record.get("source")) == "llm_call_event":
+    if kind in SKIPPED or string(record.get("source")) in _MACHINES:
         return None
     speaker = first(record, "source") or "assistant"
     at = instant(record.get("created_at"))

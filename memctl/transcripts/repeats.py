@@ -6,6 +6,7 @@ from memctl.model import Message
 from memctl.transcripts.document import counted
 
 MANAGER = "chat_manager"
+_SELECTORS = frozenset({"checking_agent", "speaker_selection_agent"})  # inside, a manager asks a model who is next
 _FEWEST = 3
 
 
@@ -43,11 +44,11 @@ def _same(one: Message, other: Message) -> bool:
 
 
 def without_relays(messages: Sequence[Message]) -> list[Message]:
-    """Leave out what the manager of a group chat merely passes on."""
+    """Leave out what the manager of a group chat merely passes on, and its talk about who speaks next."""
     heard: set[str] = set()
     fresh = []
     for message in messages:
-        if message.speaker != MANAGER or message.text not in heard:
+        if message.speaker not in _SELECTORS and (message.speaker != MANAGER or message.text not in heard):
             fresh.append(message)
         heard.add(message.text)
     return fresh

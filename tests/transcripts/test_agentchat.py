@@ -68,6 +68,11 @@ def test_machinery_is_skipped(kind):
     assert [(m.index, m.text) for m in messages] == [(0, "Go."), (2, "Done.")]
 
 
+def test_the_stop_of_a_graph_is_machinery():
+    stop = text("DiGraphStopAgent", "Digraph execution is complete", "StopMessage")
+    assert [m.speaker for m in one([text("user", "Go."), stop]).messages] == ["user"]
+
+
 def test_a_memory_event_saved_with_str_is_skipped():
     content = "[MemoryContent(content='Old fact', mime_type=<MemoryMimeType.TEXT: 'text/plain'>, metadata={'k': 1})]"
     chat = [{"source": "user", "content": "Go."}, {"source": "Planner", "content": content}]

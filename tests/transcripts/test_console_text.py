@@ -82,6 +82,13 @@ def test_relays_of_the_chat_manager_are_left_out():
     assert [m.speaker for m in one(text).messages] == ["Admin"]
 
 
+def test_the_talk_about_who_speaks_next_is_left_out():
+    text = block("Admin", "chat_manager", "Plan it.") + block(
+        "checking_agent", "speaker_selection_agent", "Who is next?"
+    )
+    assert [m.speaker for m in one(text).messages] == ["Admin"]
+
+
 def test_what_the_chat_manager_says_first_is_kept():
     assert one(block("chat_manager", "Planner", "Plan it.")).messages[0].speaker == "chat_manager"
 
