@@ -1,0 +1,176 @@
+"""From judged units to memories: which are kept, which belong together, and what the memory says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memctl.extraction import acts
+from memctl.extraction.options import chosen
+from memctl.extraction.segment import Unit, words
+from memctl.extraction.standalone import fits, leans_back, name_of, standalone, trim
+from memctl.extraction.windows import Turn
+from memctl.model import MemoryType
+
+_LEAD_WORDS = 5
+_SHORT_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the classifier thinks of a unit: how much it is worth keeping, and as what."""
+
+    unit: Unit
+    keep: float
+    type: MemoryType
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory in the making: its text, the places of the units it was made of, and why it was kept."""
+
+    text: str
+    type: MemoryType
+    score: float
+    first: int
+    last: int
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How sure the classifier must be: in general, for questions, for tool errors, for accepted proposals."""
+
+    keep: float = 0.5
+    question: float = 0.8
+    error: float = 0.35
+    accepted: float = 0.35
+    types: dict[str, float] = field(default_factory=dict)
+
+    def of(self, judged: Judged, accepted: bool) -> float:
+        """Tell the score that this unit needs."""
+        if judged.unit.kind == "error":
+            return self.error
+        if acts.is_question(judged.unit.text) and not accepted:
+            return self.question
+        if accepted and judged.type is MemoryType.DECISION:
+            return self.accepted
+        return self.types.get(judged.type.value, self.keep)
+
+
+def compose(judged: Sequence[Judged], turns: Sequence[Turn], place: int, bar: Bar) -> tuple[list[Memory], list[str]]:
+    """Make the memories of one turn. The second value says for every unit why it was or was not kept."""
+    accepted = _is_accepted(turns, place)
+    reasons = [_reason(each, bar, accepted) for each in judged]
+    picked = _option(judged, turns, place)
+    if picked:
+        return [picked], [
+            "kept: it chooses an option" if i == picked.first else why or "part of it" for i, why in enumerate(reasons)
+        ]
+    wanted = [not why for why in reasons]
+    memories, made = [], set[int]()
+    for i in range(len(judged)):
+        if wanted[i] and i not in made:
+            memory = _memory(judged, wanted, i, turns[place])
+            made.update(range(memory.first, memory.last + 1))
+            memories.append(memory)
+    return memories, [why or f"kept as {each.type}" for why, each in zip(reasons, judged, strict=True)]
+
+
+def _is_accepted(turns: Sequence[Turn], place: int) -> bool:
+    """Say whether somebody else agrees in the next turn."""
+    if place + 1 >= len(turns):
+        return False
+    after = turns[place + 1]
+    return after.speaker != turns[place].speaker and acts.accepts(after.text)
+
+
+def _reason(judged: Judged, bar: Bar, accepted: bool) -> str:
+    """Say why a unit is dropped; nothing where it is kept."""
+    unit = judged.unit
+    if acts.is_courtesy(unit.text):
+        return "a greeting, thanks or acknowledgement"
+    if judged.keep >= bar.of(judged, accepted):
+        return ""
+    if acts.is_question(unit.text):
+        return "a question"
+    if acts.is_offer(unit.text):
+        return "announces a step or asks for leave"
+    return "not worth remembering, as far as the classifier can tell"
+
+
+def _option(judged: Sequence[Judged], turns: Sequence[Turn], place: int) -> Memory | None:
+    """Keep a short turn that chooses an option, with the words of the option."""
+    if not judged or sum(words(each.unit.text) for each in judged) > 14 or acts.is_question(judged[0].unit.text):
+        return None
+    for i, each in enumerate(judged):
+        found = chosen(each.unit.text, turns, place)
+        if found:
+            label, text = found
+            who = name_of(turns[place].speaker)
+            said = f"{who[:1].upper()}{who[1:]} chose {label}: {trim(text)}"
+            return Memory(
+                said,
+                MemoryType.DECISION,
+                max(each.keep, 0.6),
+                i,
+                i,
+                "option",
+                "it chooses an option that was listed before",
+            )
+    return None
+
+
+def _memory(judged: Sequence[Judged], wanted: Sequence[bool], i: int, turn: Turn) -> Memory:
+    """Make the memory that begins with unit ``i``, with the neighbours that it cannot do without."""
+    first, last = _reach(judged, wanted, i)
+    text = standalone(_join(judged, first, last), turn.speaker)
+    unit = judged[i].unit
+    if unit.kind in ("item", "row") and unit.lead and words(unit.lead) <= _LEAD_WORDS and fits(f"{unit.lead}: {text}"):
+        text = f"{unit.lead}: {text}"
+    if unit.kind == "error":
+        text = f"Failed: {text}"
+    best = max(judged[first : last + 1], key=lambda each: each.keep)
+    kept_as = judged[i].type if unit.kind != "error" else MemoryType.FAILURE
+    return Memory(text, kept_as, best.keep, first, last, "classifier", f"kept as {kept_as}")
+
+
+def _reach(judged: Sequence[Judged], wanted: Sequence[bool], i: int) -> tuple[int, int]:
+    """Take in the sentence before where this one leans on it, and clauses of the same sentence that are kept too."""
+    first = last = i
+    if i > 0 and _needs_before(judged[i].unit) and _joinable(judged, i - 1, i):
+        first = i - 1
+    while (
+        last + 1 < len(judged)
+        and wanted[last + 1]
+        and _follows(judged[last + 1].unit)
+        and _joinable(judged, first, last + 1)
+    ):
+        last += 1
+    return first, last
+
+
+def _needs_before(unit: Unit) -> bool:
+    return unit.kind == "sentence" and (leans_back(unit.text) or unit.continues)
+
+
+def _follows(unit: Unit) -> bool:
+    return unit.continues or (unit.kind == "sentence" and leans_back(unit.text))
+
+
+def _joinable(judged: Sequence[Judged], first: int, last: int) -> bool:
+    if acts.is_question(judged[first].unit.text) or acts.is_courtesy(judged[first].unit.text):
+        return False
+    return fits(_join(judged, first, last))
+
+
+def _join(judged: Sequence[Judged], first: int, last: int) -> str:
+    """Put units together as they were said; the lead-in of the first is cut before, so that it costs no room."""
+    texts = [trim(judged[first].unit.text), *(each.unit.text for each in judged[first + 1 : last + 1])]
+    return (
+        " ".join(
+            text if judged[first + n + 1].unit.continues or text[-1:] in ".!?。！？:;" else f"{text}."
+            for n, text in enumerate(texts[:-1])
+        )
+        + (" " if len(texts) > 1 else "")
+        + texts[-1]
+    )
