@@ -156,7 +156,7 @@ class Index:
         """Tell whether an open index knows all of the record; closed where it does not."""
         agrees = False
         try:
-            agrees = _mark(connection)["versions"] == self.record.versions()
+            agrees = bool(_mark(connection)["versions"] == self.record.versions())
         finally:
             if not agrees:
                 connection.close()

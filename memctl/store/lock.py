@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
@@ -49,28 +50,48 @@ class Lock(Protocol):
         """Who holds the lock now, as far as can be told."""
 
 
-class FileLock:
-    """A lock on a file of the store's folder. A thread that holds it may take it again."""
+class TurnTaking(ABC):
+    """The part of a lock inside one process: threads take turns, and a thread that holds it may take it again."""
 
-    def __init__(self, path: Path) -> None:
-        """Lock ``path``; the holder's name is written beside it."""
-        self.path = path
+    def __init__(self) -> None:
+        """Start with nobody inside."""
         self._turn = threading.RLock()
         self._depth = 0
 
     @contextmanager
     def held(self, command: str, wait: float) -> Iterator[bool]:
-        """Hold the lock for a block."""
+        """Hold the lock for a block; see ``Lock.held``."""
         if not self._turn.acquire(timeout=max(wait, 0)):
-            raise StoreBusy(path=self.path.parent, holder=self._holder_name())
+            raise self._busy()
         try:
             if self._depth:
                 yield False
             else:
                 with self._locked(command, wait):
-                    yield True
+                    self._depth = 1
+                    try:
+                        yield True
+                    finally:
+                        self._depth = 0
         finally:
             self._turn.release()
+
+    @abstractmethod
+    def _locked(self, command: str, wait: float) -> AbstractContextManager[None]:
+        """Keep other processes out for a block."""
+
+    @abstractmethod
+    def _busy(self) -> StoreBusy:
+        """Make the error that names the holder."""
+
+
+class FileLock(TurnTaking):
+    """A lock on a file of the store's folder."""
+
+    def __init__(self, path: Path) -> None:
+        """Lock ``path``; the holder's name is written beside it."""
+        super().__init__()
+        self.path = path
 
     def confirm(self) -> None:
         """Give a file lock is never lost while its process lives."""
@@ -89,15 +110,16 @@ class FileLock:
 
         lock = filelock.FileLock(self.path, mode=0o600, thread_local=False)
         self._acquire(lock, wait)
-        self._depth = 1
         try:
             self._name_holder(command)
             crash_point("after-lock")
             yield
         finally:
-            self._depth = 0
             self._holder_path.unlink(missing_ok=True)
             lock.release()
+
+    def _busy(self) -> StoreBusy:
+        return StoreBusy(path=self.path.parent, holder=str(read_holder(self._holder_path) or "another process"))
 
     def _acquire(self, lock: "object", wait: float) -> None:
         import filelock
@@ -105,7 +127,7 @@ class FileLock:
         try:
             lock.acquire(timeout=max(wait, 0), poll_interval=0.02)  # type: ignore[attr-defined]
         except filelock.Timeout as error:
-            raise StoreBusy(path=self.path.parent, holder=self._holder_name()) from error
+            raise self._busy() from error
         except OSError as error:
             raise ReadOnlyStore(path=self.path.parent, reason=error.strerror or str(error)) from error
 
@@ -114,9 +136,6 @@ class FileLock:
             descriptor = os.open(self._holder_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(asdict(Holder.here(command)), file)
-
-    def _holder_name(self) -> str:
-        return str(read_holder(self._holder_path) or "another process")
 
     def _taken(self) -> bool:
         import filelock

@@ -154,12 +154,17 @@ class Record:
                 self._index(table, missing_only=True)
 
     def upsert(self, table: str, rows: Any) -> None:
-        """Write an Arrow table of rows in one commit, replacing those with the same id: safe to repeat."""
+        """Write an Arrow table of rows in one commit, replacing those with the same id: safe to repeat.
+
+        A row that a later batch wrote is never replaced: a writer that was taken for dead does no harm.
+        """
         if not rows.num_rows:
             return
         with lance_errors(self.home.root), private_files():
             merge = self._fresh(table).merge_insert("id")
-            merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+            merge.when_matched_update_all("source.changed >= target.changed").when_not_matched_insert_all().execute(
+                rows
+            )
 
     def delete(self, table: str, ids: Sequence[str]) -> None:
         """Remove the rows with these ids: safe to repeat."""

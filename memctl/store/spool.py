@@ -31,7 +31,7 @@ def record_use(folder: Path, ids: Sequence[str], at: datetime) -> None:
         return
     line = json.dumps({"at": iso(at), "ids": list(ids)}) + "\n"
     with suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder / f"{os.getpid()}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(descriptor, line.encode())

@@ -11,7 +11,8 @@ from pathlib import Path
 from memctl import times
 from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel
 from memctl.model import Finding
-from memctl.store import audit, journal, spool, sums
+from memctl.store import audit, journal, spool, sums, upgrades
+from memctl.store import backup as backups
 from memctl.store import batch as batches
 from memctl.store import purge as purging
 from memctl.store import undo as undoing
@@ -65,7 +66,23 @@ class Store(Reader):
             raise NewerStore(path=place.root, found=meta.format, supported=FORMAT)
         if model is not None and (model.name, model.dimension) != (meta.model.name, meta.model.dimension):
             raise OtherModel(path=place.root, stored=meta.model.name, wanted=model.name)
-        return cls(place, meta)
+        store = cls(place, meta)
+        if upgrades.outdated(meta):
+            store._upgrade()
+        return store
+
+    def _upgrade(self) -> None:
+        with self.lock.held("upgrade", DEFAULT_WAIT):
+            self._finish_left()
+            newest = read_meta(self.home) or self.meta
+            self.meta = upgrades.upgrade(self.home, self.record, newest)
+            sums.refresh(self.home)
+
+    @classmethod
+    def restore(cls, source: str | os.PathLike[str], home: str | os.PathLike[str]) -> "Store":
+        """Bring a backup to a home where no store is yet, and open it."""
+        backups.load(Path(source), locate(home))
+        return cls.open(home)
 
     @classmethod
     def create(cls, home: str | os.PathLike[str], model: Model, *, wait: float = DEFAULT_WAIT) -> "Store":
@@ -189,6 +206,11 @@ class Store(Reader):
             receipt = self._commit(wanted, RunInfo("purge", counts={"facts": len(ids)}), lambda _: log)
             self._compact()
             return receipt
+
+    def backup(self, target: str | os.PathLike[str], *, wait: float = DEFAULT_WAIT) -> int:
+        """Copy the record to a new folder or ``.tar[.gz]`` file, verified; writers wait meanwhile. Gives its bytes."""
+        with self.writing("backup", wait=wait):
+            return backups.save(self.home, Path(target))
 
     def check(self) -> list[Finding]:
         """Look for anything wrong, changing nothing; see ``audit.check``."""

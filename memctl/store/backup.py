@@ -1,0 +1,144 @@
+"""Backups: a copy of the record that is consistent while writers run and is verified before it counts.
+
+A backup is a folder (or a ``.tar``/``.tar.gz`` file of one) that is itself a store, without index, spool and lock.
+"""
+
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memctl.errors import DamagedStore, NoStore, UsageProblem
+from memctl.store import sums
+from memctl.store.guard import file_errors, private_files
+from memctl.store.home import META_FILE, Home, locate, read_meta
+
+_PARTS = ("record", META_FILE, sums.SUMS_FILE)
+_ARCHIVES = (".tar", ".tar.gz", ".tgz")
+
+
+def save(home: Home, target: Path) -> int:
+    """Copy the record to ``target``, which must not exist yet, and verify the copy; for the holder of the lock.
+
+    Gives the number of bytes. Killed in the middle it leaves nothing under the target's name.
+    """
+    if target.exists() and (target.is_file() or any(target.iterdir())):
+        raise UsageProblem(reason=f"{target} exists already", remedy="Name a new file or an empty folder.")
+    with file_errors(str(target.parent)), private_files():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _workplace(target.parent) as folder:
+            _copy_out(home, folder)
+            _verify(folder)
+            size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+            _put_in_place(folder, target)
+    return size
+
+
+def load(source: Path, home: Home) -> None:
+    """Bring a backup to ``home``, where no store may be yet; verified before it is put in place."""
+    if not source.exists():
+        raise NoStore(path=source, remedy="Name a backup that memctl backup wrote.")
+    if read_meta(home) is not None:
+        raise UsageProblem(reason=f"There is a store at {home.root} already", remedy="Move it away first.")
+    if not home.local:
+        _load_to_objects(source, home)
+        return
+    place = Path(home.root)
+    with file_errors(home.root), private_files():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _workplace(place.parent) as folder:
+            _unpack(source, folder)
+            _verify(folder)
+            place.mkdir(mode=0o700, exist_ok=True)
+            # The description goes last: until it is there, there is no store.
+            for name in sorted(_PARTS, key=lambda part: part == META_FILE):
+                (folder / name).rename(place / name)
+
+
+@contextmanager
+def _workplace(parent: Path) -> Iterator[Path]:
+    """Make a folder beside the target, so that putting in place is a rename; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix=".memctl-backup-", dir=parent) as name:
+        folder = Path(name) / "store"
+        folder.mkdir(mode=0o700)
+        yield folder
+
+
+def _copy_out(home: Home, folder: Path) -> None:
+    if home.local:
+        root = Path(home.root)
+        shutil.copytree(root / "record", folder / "record")
+        shutil.copy2(root / META_FILE, folder / META_FILE)
+    else:
+        _copy_objects(home, folder)
+    # Digests of what is in the record now; a local record's own digests are kept, so that old damage shows.
+    noted = home.files().read(sums.SUMS_FILE)
+    if noted is not None:
+        (folder / sums.SUMS_FILE).write_bytes(noted)
+    else:
+        sums.renew(locate(folder))
+
+
+def _copy_objects(home: Home, folder: Path) -> None:
+    from memctl.store.objects import ObjectFiles
+
+    files = ObjectFiles(home.root)
+    names = [name for name, _ in files.listing("record")]
+    for name in [*names, META_FILE]:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_bytes(files.read(name) or b"")
+
+
+def _load_to_objects(source: Path, home: Home) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "store"
+        folder.mkdir(mode=0o700)
+        _unpack(source, folder)
+        _verify(folder)
+        files = home.files()
+        for path in sorted((folder / "record").rglob("*")):
+            if path.is_file():
+                files.write(path.relative_to(folder).as_posix(), path.read_bytes())
+        files.write(META_FILE, (folder / META_FILE).read_bytes())
+
+
+def _unpack(source: Path, folder: Path) -> None:
+    if source.is_dir():
+        for name in _PARTS:
+            part = source / name
+            if part.is_dir():
+                shutil.copytree(part, folder / name)
+            elif part.exists():
+                shutil.copy2(part, folder / name)
+        return
+    try:
+        with tarfile.open(source) as archive:
+            archive.extractall(folder, filter="data")
+    except (tarfile.TarError, EOFError) as error:
+        raise DamagedStore(path=source, reason=f"it is no backup ({error})", remedy="Use another backup.") from error
+
+
+def _verify(folder: Path) -> None:
+    copy = locate(folder)
+    if read_meta(copy) is None:
+        raise DamagedStore(path=folder, reason=f"{META_FILE} is missing from the backup")
+    wrong = sums.verify(copy)
+    if wrong:
+        name, problem = next(iter(wrong.items()))
+        raise DamagedStore(path=folder, reason=f"{name} {problem}")
+
+
+def _put_in_place(folder: Path, target: Path) -> None:
+    if not target.name.endswith(_ARCHIVES):
+        if target.exists():
+            target.rmdir()
+        folder.rename(target)
+        return
+    packed = folder.parent / "packed"
+    with tarfile.open(packed, "w" if target.name.endswith(".tar") else "w:gz") as archive:
+        for name in _PARTS:
+            archive.add(folder / name, arcname=name)
+    packed.rename(target)

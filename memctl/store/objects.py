@@ -1,0 +1,122 @@
+"""Small whole files on an object store (S3, Google Cloud Storage, Azure): also the ground that leases stand on."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from memctl.errors import ReadOnlyStore, StoreBusy
+from memctl.store.guard import crash_point, plain_reason
+from memctl.store.home import object_store_options
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """The bytes of an object, and the tag by which a conditional put recognises this very version."""
+
+    data: bytes
+    tag: str
+
+
+class Changed(Exception):
+    """Somebody else wrote the object first."""
+
+
+class ObjectFiles:
+    """Files below a prefix. A put is atomic by nature, so there is nothing to sweep up."""
+
+    def __init__(self, root: str) -> None:
+        """Keep files below ``root``, such as ``s3://bucket/team``."""
+        self.root = root
+        self._opened: Any = None
+
+    def read(self, name: str) -> bytes | None:
+        """Give the bytes, or None where there is no such object."""
+        found = self.read_tagged(name)
+        return None if found is None else found.data
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put the object in place, replacing an earlier one."""
+        import obstore
+
+        with self._errors():
+            crash_point("journal-temp")
+            obstore.put(self._store(), name, data)
+
+    def remove(self, name: str) -> None:
+        """Remove the object; it may be gone already."""
+        import obstore
+        from obstore.exceptions import NotFoundError
+
+        with self._errors():
+            try:
+                obstore.delete(self._store(), name)
+            except (NotFoundError, FileNotFoundError):
+                return
+
+    def names(self, folder: str) -> list[str]:
+        """Give the names below a folder, sorted, each with the folder in front."""
+        return sorted(name for name, _ in self.listing(folder))
+
+    def sweep(self, folder: str) -> None:
+        """Do nothing: an object is there whole or not at all."""
+
+    def listing(self, folder: str = "") -> list[tuple[str, int]]:
+        """Give the names and sizes of all objects below a folder."""
+        import obstore
+
+        with self._errors():
+            found = obstore.list(self._store(), prefix=folder or None).collect()
+            return [(str(entry["path"]), int(entry["size"])) for entry in found]
+
+    def read_tagged(self, name: str) -> Tagged | None:
+        """Give the bytes with the tag of this version, or None where there is no such object."""
+        import obstore
+        from obstore.exceptions import NotFoundError
+
+        with self._errors():
+            try:
+                answer = obstore.get(self._store(), name)
+                return Tagged(bytes(answer.bytes()), str(answer.meta["e_tag"] or ""))
+            except (NotFoundError, FileNotFoundError):
+                return None
+
+    def write_tagged(self, name: str, data: bytes, previous: str | None) -> str:
+        """Put the object only where it is still the ``previous`` version (None: where there is none); its new tag.
+
+        Raises Changed where somebody else was first.
+        """
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
+
+        mode: Any = "create" if previous is None else {"e_tag": previous}
+        with self._errors():
+            try:
+                return str(obstore.put(self._store(), name, data, mode=mode)["e_tag"] or "")
+            except (AlreadyExistsError, PreconditionError, NotFoundError, FileNotFoundError, FileExistsError) as error:
+                raise Changed(name) from error
+
+    def _store(self) -> Any:
+        if self._opened is None:
+            from obstore.store import from_url
+
+            options: dict[str, Any] = dict(object_store_options(os.environ))
+            http = {"allow_http": options.pop("allow_http", "false") == "true"}
+            self._opened = from_url(self.root, client_options=http, **options)
+        return self._opened
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+
+        try:
+            yield
+        except (PermissionDeniedError, UnauthenticatedError) as error:
+            raise ReadOnlyStore(path=self.root, reason=plain_reason(error)) from error
+        except BaseError as error:
+            raise StoreBusy(
+                path=self.root,
+                holder=f"nobody, but it cannot be reached ({plain_reason(error)})",
+                remedy="Check the endpoint, the bucket and the credentials.",
+            ) from error
