@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
 from memctl.errors import UsageProblem
@@ -11,10 +12,14 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdwy])", re.IGNORECASE)
 _LONGEST_SECONDS = 200 * _UNITS["y"]
 
+# What MEMCTL_NOW is for the present request of a process that works for others; None: look at the environment.
+CLOCK: ContextVar[str | None] = ContextVar("clock", default=None)
+
 
 def now() -> datetime:
     """Tell the time: ``MEMCTL_NOW`` where it is set, else the system's clock; always in UTC."""
-    fixed = os.environ.get(CLOCK_VARIABLE)
+    told = CLOCK.get()
+    fixed = os.environ.get(CLOCK_VARIABLE) if told is None else told
     return parse_instant(fixed, what=CLOCK_VARIABLE) if fixed else datetime.now(UTC)
 
 

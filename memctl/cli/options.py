@@ -1,8 +1,9 @@
 """Options that several commands share, and the way a command opens the memory and shows its result."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +32,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 Ids = Annotated[list[str], typer.Argument(help="Ids of facts, or unique beginnings of them.", metavar="ID")]
 Id = Annotated[str, typer.Argument(help="Id of a fact, or a unique beginning of it.", metavar="ID")]
 
+# How a command opens its memory; a server that runs commands for others puts its warm one here.
+OPENER: ContextVar[Callable[..., OpenMemory]] = ContextVar("opener", default=OpenMemory.at_home)
+
 
 def note(text: str) -> None:
     """Say something that is not data, on stderr."""
@@ -40,7 +44,7 @@ def note(text: str) -> None:
 @contextmanager
 def open_memory(*, wait: float | None = None, **flags: Any) -> Iterator[OpenMemory]:
     """Open the memory that the environment names; ``flags`` go above the settings."""
-    memory = OpenMemory.at_home(on_note=note, store_wait_seconds=wait, **flags)
+    memory = OPENER.get()(on_note=note, store_wait_seconds=wait, **flags)
     try:
         yield memory
     finally:

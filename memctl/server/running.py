@@ -1,0 +1,106 @@
+"""A server from start to end: listen, take up old jobs, serve, finish what was begun, tidy up."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+
+from memctl.server.listening import LONGEST_SOCKET_PATH, STORE_SOCKET, listen_tcp, listen_unix, require_keys
+from memctl.server.protocol import PatientProtocol
+from memctl.server.rest import create_app
+from memctl.server.service import Service
+
+_HEADER_BYTES = 32 * 1024
+
+
+@dataclass(slots=True)
+class Listening:
+    """The open sockets of a server, and the socket files to remove in the end."""
+
+    sockets: list[socket.socket] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    url: str = ""
+
+    def close(self) -> None:
+        """Close everything and remove the socket files."""
+        for listener in self.sockets:
+            listener.close()
+        for path in self.files:
+            with suppress(OSError):
+                path.unlink()
+
+    def __str__(self) -> str:
+        return " and ".join([self.url, *map(str, self.files)])
+
+
+def listen(service: Service, host: str, port: int, path: str | None) -> Listening:
+    """Open all addresses of a server: a port, the store's own socket, and another socket where one is named."""
+    require_keys(host, has_keys=bool(service.keys.all()))
+    opened = Listening()
+    with _closing_on_failure(opened):
+        tcp = listen_tcp(host, port)
+        opened.sockets.append(tcp)
+        shown = f"[{host}]" if ":" in host else host
+        opened.url = f"http://{shown}:{tcp.getsockname()[1]}"
+        for place in _socket_paths(service, path):
+            opened.sockets.append(listen_unix(place))
+            opened.files.append(place)
+    return opened
+
+
+def serve(service: Service, listening: Listening) -> None:
+    """Serve until SIGTERM or SIGINT; requests that are being worked on are finished first."""
+    seconds = service.limits.seconds
+    config = uvicorn.Config(
+        create_app(service),  # type: ignore[arg-type]
+        http=PatientProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+        timeout_graceful_shutdown=max(1, int(seconds)),
+    )
+    service.jobs.resume()
+    threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
+    try:
+        GracefulServer(config).run(sockets=listening.sockets)
+    finally:
+        listening.close()
+        service.close(seconds)
+
+
+class GracefulServer(uvicorn.Server):
+    """Ends with a return instead of a second signal, so that what comes after it can tidy up."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take SIGTERM and SIGINT as a wish to stop."""
+        with super().capture_signals():
+            try:
+                yield
+            finally:
+                self._captured_signals.clear()
+
+
+def _socket_paths(service: Service, path: str | None) -> list[Path]:
+    """Name the socket files: the store's own where its path is short enough, and the one that was asked for."""
+    own = service.near / STORE_SOCKET
+    wanted = [own] if len(str(own).encode()) <= LONGEST_SOCKET_PATH else []
+    return wanted + ([Path(path).absolute()] if path else [])
+
+
+@contextmanager
+def _closing_on_failure(opened: Listening) -> Iterator[None]:
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        if not done:
+            opened.close()
