@@ -55,6 +55,7 @@ _BY_EXIT_CODE = {
     ExitCode.INPUT: HTTPStatus.UNPROCESSABLE_ENTITY,
     ExitCode.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
+_NO_JSON = ("json_invalid", "json_type")
 RETRY_AFTER = {"store_busy": "2", "store_read_only": "30", "overloaded": "1"}
 
 
@@ -110,6 +111,8 @@ def encoded(body: Any) -> bytes:
 
 
 def _place(error: Mapping[str, Any]) -> str:
+    if error.get("type") in _NO_JSON:
+        return "body"
     named = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
     # An unknown field's name is the caller's own text and may be anything: say so without repeating it at length.
     return ".".join(part if part.isprintable() and len(part) <= 40 else "(a field)" for part in named) or "body"
@@ -118,6 +121,6 @@ def _place(error: Mapping[str, Any]) -> str:
 def _reason(error: Mapping[str, Any]) -> str:
     if error.get("type") == "extra_forbidden":
         return "unknown field"
-    if error.get("type") in ("json_invalid", "json_type"):
+    if error.get("type") in _NO_JSON:
         return "not JSON"
     return str(error.get("msg", "invalid")).rstrip(".")
