@@ -124,10 +124,10 @@ class OpenMemory:
     def local_extractor(self) -> "LocalExtractor":
         """The extractor that needs no LLM, with its trained model."""
         from memctl.embedding.models import open_classifier
-        from memctl.extraction.local import LocalExtractor
+        from memctl.extraction.local import Card, LocalExtractor
 
         encoder, about = open_classifier("keep")
-        return LocalExtractor(encoder.run, about, lifetimes=self.lifetimes())
+        return LocalExtractor(encoder.run, Card.of(about), self.lifetimes())
 
     @cached_property
     def relate(self) -> "Relate":

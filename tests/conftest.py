@@ -39,7 +39,9 @@ class CommandLine:
         self.home = str(home)
         self.environment = environment
 
-    def __call__(self, *arguments: object, stdin: str | bytes | None = None, cwd: Path | None = None, **environment: str) -> Done:
+    def __call__(
+        self, *arguments: object, stdin: str | bytes | None = None, cwd: Path | None = None, **environment: str
+    ) -> Done:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
             [sys.executable, "-m", "memctl", *map(str, arguments)],
@@ -52,7 +54,9 @@ class CommandLine:
         return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
     def env(self, **environment: str) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if name not in ("MEMCTL_SERVER", "MEMCTL_CONFIG")}
+        inherited = {
+            name: value for name, value in os.environ.items() if name not in ("MEMCTL_SERVER", "MEMCTL_CONFIG")
+        }
         return {**inherited, "MEMCTL_HOME": self.home, "MEMCTL_NOW": NOW, **self.environment, **environment}
 
 

@@ -122,7 +122,6 @@ def forget(
 def restore(
     facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="ID")] = None,
     backup: Annotated[str | None, typer.Option("--backup", help="Restore the whole store from this backup.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="With --backup: replace the store that is there.")] = False,
     dry_run: DryRun = False,
     wait: Wait = None,
     as_json: AsJson = False,
@@ -138,7 +137,7 @@ def restore(
         raise UsageProblem(reason="give either ids or --backup")
     with open_memory(wait=wait) as memory:
         if backup is not None:
-            show(restore_backup(memory, backup, force=force), as_json)
+            show(restore_backup(memory, backup), as_json)
         else:
             show(run(memory, facts or (), dry_run=dry_run), as_json)
 

@@ -37,7 +37,8 @@ class Prepared:
 
     ``chains`` are the running digests of the chat, one a message. ``since`` is the list position of the
     first message that was never read, ``stored`` how many of its messages the record has under its id: a
-    chat that only shares its beginning with another is stored whole, but not learned from twice.
+    chat that only shares its beginning with another is stored whole, but not learned from twice. ``last``
+    tells that the file has no further chats.
     """
 
     document: Document
@@ -46,6 +47,7 @@ class Prepared:
     transcript_id: str
     since: int = 0
     stored: int = 0
+    last: bool = True
 
     @property
     def transcript(self) -> Transcript:
@@ -134,7 +136,8 @@ def prepare(memory: OpenMemory, loader: Callable[[], Document], reading: Reading
         if seen is not None:
             return [Unchanged(document.path, seen.path if seen.path != document.path else "")]
         transcripts = read(document.path, document.data, format=reading.format, companions=companions_of(document.path))
-        return [_prepare_one(memory, document, transcript, reading) for transcript in transcripts]
+        prepared = [_prepare_one(memory, document, transcript, reading) for transcript in transcripts]
+        return [*(replace(item, last=False) for item in prepared[:-1]), *prepared[-1:]]
     except MemctlError as error:
         return [Problem(error.code, str(error), error.where, error.remedy)]
 
@@ -159,7 +162,8 @@ def ledger_entry(prepared: Prepared, agent: str, recorded_at: datetime) -> Ledge
         path=transcript.path,
         part=transcript.part,
         format=transcript.format,
-        digest=prepared.document.digest,
+        # only with its last chat has a file been read whole: until then its bytes are not known
+        digest=prepared.document.digest if prepared.last else f"{prepared.document.digest}:{transcript.part}",
         size=len(prepared.document.data),
         mtime=prepared.document.mtime,
         messages=len(transcript.messages),

@@ -11,6 +11,7 @@ from memctl.memory import OpenMemory
 from memctl.model import Fact, Finding, Problem, Result, State, Verdict, Wording
 from memctl.rules.lifetime import review, select_contested, select_superseded
 from memctl.rules.terms import analyse
+from memctl.store import Model, Store, convert
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo, StoredMessage
 
 _BATCH = 512
@@ -103,79 +104,93 @@ def compact(memory: OpenMemory) -> Result[Compacted]:
 
 def check(memory: OpenMemory, *, repair: bool = False) -> Result[Checked]:
     """Compare record and index and look for damage; ``repair`` rebuilds and rescues what it can."""
-    findings = memory.store.repair() if repair else memory.store.check()
+    findings = memory.store.repair(wait=memory.wait) if repair else memory.store.check()
     problems = tuple(
         Problem(finding.code, finding.message, finding.where, finding.remedy)
         for finding in findings
         if not finding.repaired
     )
-    counts = memory.store.counts()
-    return Result(
-        "check", Checked(tuple(findings), counts.get("facts", 0), counts.get("messages", 0), repair), problems
-    )
+    facts, messages = (memory.store.record.count(table) for table in ("facts", "messages"))
+    return Result("check", Checked(tuple(findings), facts, messages, repair), problems)
 
 
 def scrub(memory: OpenMemory, *, dry_run: bool = False) -> Result[Scrubbed]:
     """Apply today's redaction rules to what is already stored, then compact so that no old byte stays."""
-    rules = memory.cleaning_rules().redaction
-    found: Counter[str] = Counter()
-    facts = [
-        (fact, clean) for fact in memory.store.all_facts(Filter()) if (clean := _scrubbed(fact, rules, found)) != fact
-    ]
-    messages = list(_scrubbed_messages(memory, rules, found))
+    scrubber = _Scrubber(memory.cleaning_rules().redaction)
+    stored = ((fact, scrubber.fact(fact)) for fact in memory.store.all_facts(Filter()))
+    facts = [clean for fact, clean in stored if clean != fact]
+    rows = ((row, scrubber.message(row)) for row in memory.store.all_messages())
+    messages = [clean for row, clean in rows if clean != row]
     if (facts or messages) and not dry_run:
-        _write_scrubbed(memory, [clean for _, clean in facts], messages)
-    return Result("scrub", Scrubbed(len(facts), len(messages), dict(found), dry_run))
+        _write_scrubbed(memory, facts, messages, scrubber.values)
+    return Result("scrub", Scrubbed(len(facts), len(messages), dict(scrubber.found), dry_run))
 
 
 def reembed(memory: OpenMemory, model: str | None = None) -> Result[Reembedded]:
-    """Convert the store to another embedding model; readers see the old vectors until all new ones are there."""
+    """Convert the store to the model named, or to the one of the settings; interrupted, run it again."""
     from memctl.embedding.models import open_embedder
 
     embedder = open_embedder(model or str(memory.settings["embedding.model"]))
-    facts, messages = memory.store.reembed(embedder.name, embedder.dimension, embedder.embed)
+    wanted = Model(embedder.name, dimension=embedder.dimension)
+    facts, messages = convert.reembed(memory.store, wanted, embedder.embed, wait=memory.wait)
     return Result("reembed", Reembedded(embedder.name, embedder.dimension, facts, messages))
 
 
 def backup(memory: OpenMemory, target: str) -> Result[dict[str, Any]]:
     """Copy the store to ``target`` as it is at one instant, also while others write."""
-    return Result("backup", memory.store.backup(target))
+    size = memory.store.backup(target, wait=memory.wait)
+    return Result("backup", {"target": target, "bytes": size})
 
 
-def restore_backup(memory: OpenMemory, source: str, *, force: bool = False) -> Result[dict[str, Any]]:
-    """Put a backup in the place of the store; an existing one is refused unless ``force``."""
-    return Result("restore", memory.store.restore_backup(source, force=force))
+def restore_backup(memory: OpenMemory, source: str) -> Result[dict[str, Any]]:
+    """Bring a backup to this home, where no store may be yet."""
+    store = Store.restore(source, memory.location)
+    return Result("backup", {"restored": memory.location, "facts": store.record.count("facts")})
 
 
-def _scrubbed(fact: Fact, rules: RedactionRules, found: Counter[str]) -> Fact:
-    """Redact a fact's text and every wording of it."""
-    text = redact(fact.text, rules)
-    found.update(text.found)
-    wordings = tuple(_scrubbed_wording(wording, rules) for wording in fact.wordings)
-    return replace(fact, text=text.text, because=redact(fact.because, rules).text, wordings=wordings)
+class _Scrubber:
+    """Redacts stored texts and keeps count of what it finds."""
+
+    def __init__(self, rules: RedactionRules) -> None:
+        self._rules = rules
+        self.found: Counter[str] = Counter()
+        self.values: set[str] = set()
+
+    def fact(self, fact: Fact) -> Fact:
+        """Redact a fact's text, its reason and every wording of it."""
+        wordings = tuple(self._wording(wording) for wording in fact.wordings)
+        return replace(fact, text=self._text(fact.text), because=self._text(fact.because), wordings=wordings)
+
+    def message(self, stored: StoredMessage) -> StoredMessage:
+        """Redact a message, with what tools were asked and answered."""
+        message = stored.message
+        calls = tuple(replace(call, arguments=self._text(call.arguments)) for call in message.tool_calls)
+        results = tuple(replace(result, content=self._text(result.content)) for result in message.tool_results)
+        clean = replace(message, text=self._text(message.text), tool_calls=calls, tool_results=results)
+        return replace(stored, message=clean)
+
+    def _wording(self, wording: Wording) -> Wording:
+        source = replace(wording.source, quote=self._text(wording.source.quote))
+        return replace(wording, text=self._text(wording.text), source=source)
+
+    def _text(self, text: str) -> str:
+        redacted = redact(text, self._rules)
+        self.found.update(redacted.found)
+        self.values.update(redacted.values)
+        return redacted.text
 
 
-def _scrubbed_wording(wording: Wording, rules: RedactionRules) -> Wording:
-    source = replace(wording.source, quote=redact(wording.source.quote, rules).text)
-    return replace(wording, text=redact(wording.text, rules).text, source=source)
-
-
-def _scrubbed_messages(memory: OpenMemory, rules: RedactionRules, found: Counter[str]) -> Iterator[StoredMessage]:
-    for stored in memory.store.all_messages():
-        clean = redact(stored.message.text, rules)
-        if clean.found:
-            found.update(clean.found)
-            yield replace(stored, message=replace(stored.message, text=clean.text))
-
-
-def _write_scrubbed(memory: OpenMemory, facts: Sequence[Fact], messages: Sequence[StoredMessage]) -> None:
+def _write_scrubbed(
+    memory: OpenMemory, facts: Sequence[Fact], messages: Sequence[StoredMessage], values: set[str]
+) -> None:
     """Write the clean texts in place of the old ones and make the old ones unreadable for good."""
     rewritten = [FactWrite(fact, vector, analyse(fact.text)) for fact, vector in _embedded(memory, facts)]
     rows = [
         replace(stored, terms=analyse(stored.message.text), vector=vector)
         for stored, vector in _embedded_messages(memory, messages)
     ]
-    memory.store.rewrite(Changes(facts=rewritten, messages=rows), RunInfo("scrub", "", memory.now()))
+    changes = Changes(facts=rewritten, messages=rows)
+    memory.store.rewrite(changes, RunInfo("scrub", "", memory.now()), sorted(values), wait=memory.wait)
 
 
 def _embedded(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[tuple[Fact, Any]]:

@@ -112,6 +112,11 @@ def plan(record: Record, ids: Sequence[str], *, messages: bool) -> tuple[Plan, l
     return wanted, _changed(record, "runs", lambda row: scrub_run(row, gone, secrets))
 
 
+def clean_log(record: Record, secrets: Sequence[str]) -> list[Row]:
+    """Take texts out of the undo log."""
+    return _changed(record, "runs", lambda row: scrub_run(row, set(), secrets))
+
+
 def _changed(record: Record, table: str, clean: Callable[[Row], Row], skip: Container[str] = ()) -> list[Row]:
     """Give the rows that cleaning changes, cleaned. Vectors are read only for those."""
     light = [name for name in columns(table) if name != "vector"]

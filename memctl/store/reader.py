@@ -138,6 +138,11 @@ class Reader:
         rows = self.record.rows("messages", columns=columns, where=f"transcript_id = {literal(transcript)}")
         return [message_of(row) for row in sorted(rows, key=lambda row: row["index"])]
 
+    def all_messages(self) -> Iterator[StoredMessage]:
+        """Stream every message of the record, in no order, without vectors."""
+        for part in self.record.batches("messages", columns=MESSAGE_COLUMNS):
+            yield from (message_of(row) for row in from_table(search.as_table(part)))
+
     def neighbours(self, stored: StoredMessage, *, before: int = 1, after: int = 1) -> list[StoredMessage]:
         """Give the messages around one, itself among them, in order."""
         place = {"transcript_id": stored.transcript_id, "index": stored.message.index}

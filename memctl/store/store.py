@@ -207,6 +207,21 @@ class Store(Reader):
             self._compact()
             return receipt
 
+    def rewrite(
+        self, changes: Changes, run: RunInfo, secrets: Sequence[str], *, wait: float = DEFAULT_WAIT
+    ) -> Receipt:
+        """Replace rows for good: the old ones are in no file afterwards, and ``secrets`` not in the undo log either.
+
+        Cannot be undone; killed in the middle, the next writer finishes.
+        """
+        with self.writing(run.command, wait=wait):
+            wanted = batches.plan(self.record, batches.rows_of(changes), batches.drops_of(changes))
+            wanted.before.clear()
+            self.files.write(_COMPACT_MARK, b"")
+            receipt = self._commit(wanted, run, lambda _: purging.clean_log(self.record, secrets))
+            self._compact()
+            return receipt
+
     def backup(self, target: str | os.PathLike[str], *, wait: float = DEFAULT_WAIT) -> int:
         """Copy the record to a new folder or ``.tar[.gz]`` file, verified; writers wait meanwhile. Gives its bytes."""
         with self.writing("backup", wait=wait):

@@ -5,10 +5,25 @@ import sys
 
 import pytest
 
-HEAVY = (
-    "torch sentence_transformers transformers lancedb duckdb lance pyarrow onnxruntime autogen_core autogen fastapi mcp "
-    "openai dateparser detect_secrets rich numpy"
-).split()
+HEAVY = [
+    "torch",
+    "sentence_transformers",
+    "transformers",
+    "lancedb",
+    "duckdb",
+    "lance",
+    "pyarrow",
+    "onnxruntime",
+    "autogen_core",
+    "autogen",
+    "fastapi",
+    "mcp",
+    "openai",
+    "dateparser",
+    "detect_secrets",
+    "rich",
+    "numpy",
+]
 PROGRAM = """
 import sys
 sys.argv = ["memctl", *{arguments!r}]
