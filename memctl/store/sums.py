@@ -6,6 +6,7 @@ be read as if they were data. The writer notes the digest of each new file; on a
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 from memctl.store.home import Home
@@ -65,8 +66,13 @@ def _problem(path: Path, digest: str) -> str:
 
 def _files(home: Home) -> dict[str, Path]:
     root = Path(home.root)
-    found = (path for path in (root / "record").rglob("*") if path.name not in _REWRITTEN)
-    return {path.relative_to(root).as_posix(): path for path in sorted(found) if path.is_file()}
+    found = (
+        Path(folder, name)
+        for folder, _, names in os.walk(root / "record")
+        for name in names
+        if name not in _REWRITTEN
+    )
+    return {path.relative_to(root).as_posix(): path for path in found}
 
 
 def _digest(path: Path) -> str:
