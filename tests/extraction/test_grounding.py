@@ -21,7 +21,7 @@ def test_facts_are_checked_against_what_was_said(fact: str, quote: str, message:
 
 def test_names_and_numbers_may_come_from_the_messages_around() -> None:
     fact = Proposed("The Lima service moves to Postgres 16.", "OK, B then")
-    assert refusal(fact, "OK, B then.") == "not said: 16"
+    assert refusal(fact, "OK, B then.") == "not said: Lima"
     assert refusal(fact, "OK, B then.", ["Option B: move the Lima service to Postgres 16?"]) == ""
 
 
