@@ -18,6 +18,7 @@ HEADING = "## What the team remembers"
 FORMATS = ("markdown", "text", "xml", "messages", "json", "jsonl")
 SHORT_ID = 8
 LONGEST_MESSAGE = 400  # characters of a message that the block quotes; the JSON formats carry it whole
+LONGEST_NEIGHBOUR = 120
 
 SECTIONS: dict[MemoryType, str] = {
     MemoryType.DECISION: "Decisions",
@@ -92,15 +93,18 @@ class Layout:
         return f"- {tame(fact.text)} [{trailer}]{cited}"
 
     def message(self, hit: MessageHit) -> str:
-        """Write one message of a chat, cut where it is long."""
+        """Write one message of a chat, cut where it is long, and under it what was said before and after."""
         place, date = f"{file_name(hit.transcript)} #{hit.message}", _day(hit.said_at)
+        around = [(name, text) for name, text in (("before", hit.before), ("after", hit.after)) if text]
         if self.xml:
+            said = "".join(f' {name}="{attribute(_cut(text, LONGEST_NEIGHBOUR))}"' for name, text in around)
             return (
-                f'<message source="{attribute(place)}" date="{date}" speaker="{attribute(hit.speaker)}">'
+                f'<message source="{attribute(place)}" date="{date}" speaker="{attribute(hit.speaker)}"{said}>'
                 f"{element(_cut(hit.text))}</message>"
             )
         trailer = " ".join(filter(None, [date, label(place)]))
-        return f"- {tame(f'{hit.speaker}: {_cut(hit.text)}')} [{trailer}]"
+        line = f"- {tame(f'{hit.speaker}: {_cut(hit.text)}')} [{trailer}]"
+        return "\n".join([line, *(f"  {name}: {tame(_cut(text, LONGEST_NEIGHBOUR))}" for name, text in around)])
 
 
 def section_of(fact: Fact) -> str:
@@ -131,6 +135,6 @@ def _day(instant: datetime | None) -> str:
     return f"{instant:%Y-%m-%d}" if instant else ""
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = LONGEST_MESSAGE) -> str:
     line = visible(text)
-    return line if len(line) <= LONGEST_MESSAGE else f"{line[:LONGEST_MESSAGE].rstrip()} …"
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"

@@ -7,7 +7,7 @@ Tokens are counted by :mod:`memctl.rules.tokens`, which never counts too few.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memctl.model import Hit, MessageHit, RecallBlock
 from memctl.rules.layout import CHATS, ORDER, Layout, section_of
@@ -37,15 +37,16 @@ def pack(
     max_tokens: int,
     layout: Layout | None = None,
 ) -> RecallBlock:
-    """Make the block: at most ``limit`` memories and as many messages, and never above ``max_tokens``.
+    """Make the block: at most ``limit`` memories and as many messages, its text never above ``max_tokens``.
 
-    ``hits`` and ``messages`` come best first and stay so. Where nothing is remembered, or nothing fits,
-    the text is empty.
+    ``hits`` and ``messages`` come best first and stay so. The block's hits are those that its text shows; its
+    messages are all up to the limit, for programs that read them rather than the text. ``left_out`` counts what
+    the text does not show. Where nothing is remembered, or nothing fits, the text is empty.
     """
     layout = layout or Layout()
     chosen = _choose(hits, messages, agent, limit, max_tokens, layout)
     text = write(chosen, agent, layout)
-    return RecallBlock(query, agent, text, count(text), chosen.hits, chosen.messages, chosen.left_out)
+    return RecallBlock(query, agent, text, count(text), chosen.hits, tuple(messages[:limit]), chosen.left_out)
 
 
 def write(chosen: Chosen, agent: str, layout: Layout) -> str:
@@ -79,10 +80,10 @@ def _choose(
     all_in = _fill(wanted, max_tokens - _frame(agent, beyond, layout), layout)
     if len(all_in) < len(wanted):  # then the last line has to say so, and costs something itself
         all_in = _fill(wanted, max_tokens - _frame(agent, len(hits) + len(messages), layout), layout)
-    places = {id(item) for item in all_in}
+    shown = {item.fact.id for item in all_in if isinstance(item, Hit)}
     return Chosen(
-        tuple(hit for hit in hits if id(hit) in places),
-        tuple(message for message in messages if id(message) in places),
+        tuple(hit for hit in hits if hit.fact.id in shown),
+        tuple(item for item in all_in if isinstance(item, MessageHit)),
         len(hits) + len(messages) - len(all_in),
     )
 
@@ -93,12 +94,22 @@ def _fill(wanted: Sequence[Item], room: int, layout: Layout) -> list[Item]:
     titles: set[str] = set()
     for item in wanted:
         title = _title(item)
-        cost = _cost([_line(item, layout)]) + (0 if title in titles else _cost(layout.section(title)))
-        if cost <= room:
-            room -= cost
-            titles.add(title)
-            taken.append(item)
+        heading = 0 if title in titles else _cost(layout.section(title))
+        for form in _forms(item):
+            cost = heading + _cost([_line(form, layout)])
+            if cost <= room:
+                room -= cost
+                titles.add(title)
+                taken.append(form)
+                break
     return taken
+
+
+def _forms(item: Item) -> list[Item]:
+    """Give the ways to show something, the fullest first: a message also without its neighbours."""
+    if isinstance(item, MessageHit) and (item.before or item.after):
+        return [item, replace(item, before="", after="")]
+    return [item]
 
 
 def _frame(agent: str, left_out: int, layout: Layout) -> int:

@@ -1,0 +1,114 @@
+"""Which memories answer a question, best first: relevance, recency, frequency, each memory once.
+
+The score is a weighted mean of three parts between 0 and 1. Only relevance decides whether a memory is shown
+at all: something fresh or often said that does not bear on the question stays out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memctl.model import Fact, Hit
+from memctl.rules.identity import normalised
+from memctl.rules.lifetime import recency, reinforcement
+from memctl.rules.relevance import Candidate, Question, Weights, probabilities
+from memctl.rules.terms import analyse
+
+if TYPE_CHECKING:
+    from memctl.settings import Settings
+
+CONFIRMED_PRIOR = 0.02  # added to the score of what somebody else agreed to
+PINNED_PRIOR = 0.10  # added to the score of what a person pinned
+NEAR_DUPLICATE = 0.85  # share of common words from which two memories say the same
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How much each part of the score counts, and how quickly memories age."""
+
+    similarity: float = 0.6
+    recency: float = 0.2
+    frequency: float = 0.2
+    days: float = 30.0
+
+    @classmethod
+    def of(cls, settings: "Settings") -> "Balance":
+        """Take the balance from the settings."""
+        return cls(
+            float(settings["recall.similarity_weight"]),
+            float(settings["recall.recency_weight"]),
+            float(settings["recall.frequency_weight"]),
+            float(settings["recall.recency_days"]),
+        )
+
+
+def rank(
+    question: Question,
+    candidates: Sequence[Candidate],
+    *,
+    now: datetime,
+    weights: Weights,
+    balance: Balance | None = None,
+    floor: float | None = None,
+) -> list[Hit]:
+    """Give the memories that bear on the question, best first and each said once; none where none does.
+
+    The same input gives the same order: equal scores are settled by the later word, then by id.
+    """
+    balance = balance or Balance()
+    chances = probabilities(question, candidates, weights)
+    least = _least(chances, weights, floor)
+    hits = [
+        _hit(candidate, chance, now, balance)
+        for candidate, chance in zip(candidates, chances, strict=True)
+        if chance >= least
+    ]
+    hits.sort(key=lambda hit: (-hit.score, -hit.fact.last_said_at.timestamp(), hit.fact.id))
+    return once(hits)
+
+
+def once(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out memories that say the same as a better one."""
+    kept: list[tuple[Hit, str, frozenset[str]]] = []
+    for hit in hits:
+        words, text = frozenset(analyse(hit.fact.text).split()), normalised(hit.fact.text)
+        if not any(text == other or _alike(words, others) for _, other, others in kept):
+            kept.append((hit, text, words))
+    return [hit for hit, _, _ in kept]
+
+
+def _least(chances: Sequence[float], weights: Weights, floor: float | None) -> float:
+    """Tell the least probability that is shown: the floor, and a share of the best."""
+    lowest = weights.floor if floor is None or floor < 0 else floor
+    return max(lowest, weights.share * max(chances, default=0.0))
+
+
+def _hit(candidate: Candidate, chance: float, now: datetime, balance: Balance) -> Hit:
+    fact = candidate.fact
+    parts = {
+        "similarity": chance,
+        "recency": recency(fact, now, balance.days),
+        "frequency": reinforcement(fact),
+        "prior": _prior(fact),
+    }
+    total = balance.similarity + balance.recency + balance.frequency or 1.0
+    mean = (
+        balance.similarity * parts["similarity"]
+        + balance.recency * parts["recency"]
+        + balance.frequency * parts["frequency"]
+    ) / total
+    if candidate.cosine is not None:
+        parts["cosine"] = candidate.cosine
+    return Hit(fact, mean + parts["prior"], parts)
+
+
+def _prior(fact: Fact) -> float:
+    return CONFIRMED_PRIOR * fact.confirmed + PINNED_PRIOR * fact.pinned
+
+
+def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Tell whether two memories share nearly all words; a figure that differs makes them two memories."""
+    if {word for word in words ^ others if any(map(str.isdigit, word))}:
+        return False
+    return len(words & others) >= NEAR_DUPLICATE * max(1, len(words | others))
