@@ -229,7 +229,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """A message that bears on a question."""
+    """A message that bears on a question; ``before`` and ``after`` are its neighbours, as ``Speaker: text``."""
 
     transcript: str
     message: int
@@ -237,6 +237,8 @@ class MessageHit:
     text: str
     score: float
     said_at: datetime | None = None
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

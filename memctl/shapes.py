@@ -111,6 +111,8 @@ def message_hit_shape(hit: MessageHit) -> dict[str, Any]:
         "text": hit.text,
         "score": round(hit.score, 4),
         "said_at": iso(hit.said_at),
+        "before": hit.before,
+        "after": hit.after,
     }
 
 
