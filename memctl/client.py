@@ -13,7 +13,6 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket as _socket
-    import types
 
 SERVER_VARIABLE = "MEMCTL_SERVER"
 KEY_VARIABLE = "MEMCTL_KEY"
@@ -67,7 +66,9 @@ def try_server(argv: list[str]) -> int | None:
         return _forward(address, words, seconds)
     if not address.here:
         return _say(f"{argv[0]} works on files of this machine and cannot use {address.text}.", 2)
-    return _move_to(address) if address.chosen else None
+    if address.chosen:
+        _move_to(address)
+    return None
 
 
 def forwards(argv: list[str]) -> bool:
@@ -135,7 +136,8 @@ def _forward(address: Address, argv: list[str], seconds: float | None) -> int | 
         return _say(f"{address.text} {reason}; using the memory of this machine", None) if address.chosen else None
     if "run_locally" in answer:
         _give_back(stdin)
-        return _use(address, answer)
+        _use(address, answer)
+        return None
     return _print(answer)
 
 
@@ -174,15 +176,13 @@ def _ask(address: Address, argv: list[str], stdin: bytes, seconds: float | None)
     except ValueError as error:
         raise NoAnswer("does not speak memctl") from error
     if not isinstance(answer, dict) or head.split(b" ", 2)[1:2] != [b"200"]:
-        error = answer.get("error", {}) if isinstance(answer, dict) else {}
-        raise NoAnswer(f"refused: {error.get('message', 'no reason given')}".rstrip("."))
+        refusal = answer.get("error", {}) if isinstance(answer, dict) else {}
+        raise NoAnswer(f"refused: {refusal.get('message', 'no reason given')}".rstrip("."))
     return answer
 
 
 def _exchange(address: Address, body: bytes, seconds: float | None) -> tuple[bytes, bytes]:
     """Post a command as HTTP; head and body of the answer."""
-    import socket
-
     key = os.environ.get(KEY_VARIABLE, "")
     headers = [
         "POST /v1/command HTTP/1.1",
@@ -193,7 +193,7 @@ def _exchange(address: Address, body: bytes, seconds: float | None) -> tuple[byt
         *([f"Authorization: Bearer {key}"] if key else []),
     ]
     try:
-        with _connect(socket, address, seconds) as link:
+        with _connect(address, seconds) as link:
             link.sendall("\r\n".join([*headers, "", ""]).encode() + body)
             parts = []
             while part := link.recv(65536):
@@ -206,7 +206,9 @@ def _exchange(address: Address, body: bytes, seconds: float | None) -> tuple[byt
     return head, rest
 
 
-def _connect(socket: "types.ModuleType", address: Address, seconds: float | None) -> "_socket.socket":
+def _connect(address: Address, seconds: float | None) -> "_socket.socket":
+    import socket
+
     if address.path:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(_CONNECT_SECONDS)

@@ -1,6 +1,7 @@
 """``serve``, ``mcp`` and ``key``: the memory for programs on other ends of a socket or a pipe."""
 
 import json
+import os
 from typing import Annotated, Any
 
 import typer
@@ -43,7 +44,10 @@ def serve(
     listening = listen(service, host, port, socket)
     service.run_command = CommandRunner(service.warm)
     note(f"serving {listening}")
-    run(service, listening)
+    if not run(service, listening):
+        # A thread cannot be stopped, and the store is safe against that: the next server takes up what is left.
+        note("stopped before everything was finished; the next server goes on with it")
+        os._exit(0)
 
 
 @app.command()

@@ -83,10 +83,10 @@ class Ingest(InScope):
     """A conversation to learn from: its text, or its messages."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)] | None = Field(
-        None, description="The conversation as text, any format that memctl ingest reads."
+        default=None, description="The conversation as text, any format that memctl ingest reads."
     )
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=5000)] | None = None
-    at: Instant | None = Field(None, description="Dates messages that carry no time of their own.")
+    at: Instant | None = Field(default=None, description="Dates messages that carry no time of their own.")
     dry_run: bool = False
 
 
@@ -94,10 +94,10 @@ class Remember(InScope):
     """A fact told by hand."""
 
     text: Text
-    type: TypeName | None = Field(None, description="Left out, memctl tells by the words.")
+    type: TypeName | None = Field(default=None, description="Left out, memctl tells by the words.")
     ttl: Duration | None = None
     tags: Annotated[list[Tag], Field(max_length=50)] = []
-    at: Instant | None = Field(None, description="When it was said; now, if left out.")
+    at: Instant | None = Field(default=None, description="When it was said; now, if left out.")
     speaker: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_CONTROL)] = "user"
     dry_run: bool = False
 
@@ -111,8 +111,8 @@ class Recall(InScope):
     types: Annotated[list[TypeName], Field(max_length=6)] = []
     tags: Annotated[list[Tag], Field(max_length=50)] = []
     as_of: Instant | None = None
-    deep: bool = Field(False, description="Add the transcript messages themselves.")
-    explain: bool = Field(False, description="Show the parts of each score.")
+    deep: bool = Field(default=False, description="Add the transcript messages themselves.")
+    explain: bool = Field(default=False, description="Show the parts of each score.")
 
 
 class List(InScope):
@@ -122,7 +122,9 @@ class List(InScope):
     states: Annotated[list[StateName], Field(max_length=6)] = []
     tags: Annotated[list[Tag], Field(max_length=50)] = []
     speaker: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
-    text: Annotated[str, StringConstraints(max_length=1000)] = Field("", description="A piece of the text, any case.")
+    text: Annotated[str, StringConstraints(max_length=1000)] = Field(
+        default="", description="A piece of the text, any case."
+    )
     since: Instant | None = None
     until: Instant | None = None
     as_of: Instant | None = None
@@ -176,7 +178,7 @@ class Diff(InScope):
     """Two dates."""
 
     since: Instant
-    until: Instant | None = Field(None, description="Now, if left out.")
+    until: Instant | None = Field(default=None, description="Now, if left out.")
 
 
 class Log(Arguments):

@@ -115,8 +115,8 @@ async def refuse(error: MemctlError, send: Send) -> None:
 
 def over_socket(scope: Message) -> bool:
     """Whether a request came through a socket file of this machine."""
-    server = scope.get("server")
-    return bool(server) and server[1] is None
+    server = scope.get("server") or ("", 0)
+    return server[1] is None
 
 
 def is_loopback(host: str) -> bool:

@@ -46,7 +46,7 @@ class ExtractRequest(Arguments):
     human_message: Annotated[str, StringConstraints(min_length=1, max_length=200_000)] | None = None
     agent_message: Annotated[str, StringConstraints(min_length=1, max_length=200_000)] | None = None
     at: Instant | None = None
-    wait: bool = Field(False, description="Answer when it is done instead of at once.")
+    wait: bool = Field(default=False, description="Answer when it is done instead of at once.")
 
     def scope(self) -> str | None:
         """Whose memory it is."""
@@ -59,7 +59,7 @@ class ExtractRequest(Arguments):
             for role, said in (("user", self.human_message), ("assistant", self.agent_message))
             if said
         ]
-        sent = [
+        sent: list[dict[str, Any]] = [
             {"content": self.content} if self.content else {},
             {"content": self.text} if self.text else {},
             {"messages": [message.model_dump(exclude_none=True) for message in self.messages or ()]}
@@ -78,9 +78,9 @@ class RecallRequest(args.Recall):
 
     agent_id: Scope | None = None
     query: Query | None = None  # type: ignore[assignment]  # one of the two is required, see below
-    conversation_context: Query | None = Field(None, description="Another word for query.")
-    budget_tokens: Tokens | None = Field(None, description="Another word for max_tokens.")
-    dynamic_budget: bool = Field(False, description="Taken and not needed: a block is as short as it can be.")
+    conversation_context: Query | None = Field(default=None, description="Another word for query.")
+    budget_tokens: Tokens | None = Field(default=None, description="Another word for max_tokens.")
+    dynamic_budget: bool = Field(default=False, description="Taken and not needed: a block is as short as it can be.")
 
     def to_arguments(self) -> args.Recall:
         """Give the arguments of ``recall``."""
@@ -95,9 +95,11 @@ class RememberRequest(Arguments):
     """A memory, in the words of Kronvex."""
 
     content: Text
-    memory_type: Label | None = Field(None, description="memctl's own types; others are translated where they can be.")
+    memory_type: Label | None = Field(
+        default=None, description="memctl's own types; others are translated where they can be."
+    )
     ttl_days: Days | None = None
-    session_id: Label | None = Field(None, description="Kept as the tag session:ID.")
+    session_id: Label | None = Field(default=None, description="Kept as the tag session:ID.")
     tags: Annotated[list[Tag], Field(max_length=50, default_factory=list)]
     metadata: Metadata | None = None
     pinned: bool = False
@@ -120,13 +122,15 @@ class AgentRecallRequest(Arguments):
     """A question, in the words of Kronvex."""
 
     query: Query | None = None
-    message: Query | None = Field(None, description="Another word for query.")
+    message: Query | None = Field(default=None, description="Another word for query.")
     limit: Limit | None = None
-    top_k: Limit | None = Field(None, description="Another word for limit.")
+    top_k: Limit | None = Field(default=None, description="Another word for limit.")
     max_tokens: Tokens | None = None
     memory_type: Label | None = None
     session_id: Label | None = None
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="Least score that is returned.")
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Least score that is returned."
+    )
 
     def to_arguments(self, agent: str) -> args.Recall:
         """Give the arguments of ``recall``."""
@@ -148,11 +152,13 @@ class MemstoreRememberRequest(Arguments):
     """A memory, in the words of Memstore."""
 
     content: Text
-    agent: Scope | None = Field(None, description="The key's scope, if left out.")
+    agent: Scope | None = Field(default=None, description="The key's scope, if left out.")
     tags: Annotated[list[Tag], Field(max_length=50, default_factory=list)]
-    session: Label | None = Field(None, description="Kept as the tag session:ID.")
+    session: Label | None = Field(default=None, description="Kept as the tag session:ID.")
     metadata: Metadata | None = None
-    ttl: Duration | Annotated[int, Field(ge=1, le=3_153_600_000)] | None = Field(None, description="7d, or seconds.")
+    ttl: Duration | Annotated[int, Field(ge=1, le=3_153_600_000)] | None = Field(
+        default=None, description="7d, or seconds."
+    )
 
     def to_arguments(self) -> args.Remember:
         """Give the arguments of ``remember``."""
@@ -173,11 +179,13 @@ class MemstoreRecallQuery(Arguments):
 
     q: Query
     limit: Limit = 5
-    top_k: Limit | None = Field(None, description="Another word for limit.")
-    tags: Annotated[str, StringConstraints(max_length=2000)] = Field("", description="Separated by commas.")
+    top_k: Limit | None = Field(default=None, description="Another word for limit.")
+    tags: Annotated[str, StringConstraints(max_length=2000)] = Field(default="", description="Separated by commas.")
     session: Label | None = None
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="Least score that is returned.")
-    agent: Scope | None = Field(None, description="The key's scope, if left out.")
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description="Least score that is returned."
+    )
+    agent: Scope | None = Field(default=None, description="The key's scope, if left out.")
 
     def to_arguments(self) -> args.Recall:
         """Give the arguments of ``recall``."""

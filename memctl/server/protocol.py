@@ -7,12 +7,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memctl.server.failures import encoded, shape
 
-HEADER_SECONDS = 10.0
-WRITE_SECONDS = 30.0
 
-
-class PatientProtocol(H11Protocol):
+class PatientProtocol(H11Protocol):  # type: ignore[misc]  # uvicorn is not followed
     """Closes a connection whose request never becomes whole, or whose answer is never taken."""
+
+    header_seconds = 10.0
+    write_seconds = 30.0
 
     def connection_made(self, transport: Any) -> None:
         """Start the clock for the first request."""
@@ -39,7 +39,7 @@ class PatientProtocol(H11Protocol):
         """Give a reader that does not read a last chance."""
         super().pause_writing()
         if self._writing is None:
-            self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+            self._writing = self.loop.call_later(self.write_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """It reads again."""
@@ -53,7 +53,7 @@ class PatientProtocol(H11Protocol):
         self._say(b"400 Bad Request", shape("bad_request", "It is no valid HTTP request.", ""))
 
     def _expect(self) -> None:
-        self._reading = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        self._reading = self.loop.call_later(self.header_seconds, self._give_up)
 
     def _relax(self) -> None:
         if self._reading is not None:

@@ -52,30 +52,37 @@ def listen(service: Service, host: str, port: int, path: str | None) -> Listenin
     return opened
 
 
-def serve(service: Service, listening: Listening) -> None:
-    """Serve until SIGTERM or SIGINT; requests that are being worked on are finished first."""
-    seconds = service.limits.seconds
-    config = uvicorn.Config(
-        create_app(service),  # type: ignore[arg-type]
-        http=PatientProtocol,
+def serve(service: Service, listening: Listening) -> bool:
+    """Serve until SIGTERM or SIGINT; requests that are being worked on are finished first.
+
+    False where work was still going on when the time for that was over; what is left of it is safe on the disk.
+    """
+    service.jobs.resume()
+    threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
+    try:
+        GracefulServer(configured(service)).run(sockets=listening.sockets)
+    finally:
+        listening.close()
+        finished = service.close(service.limits.seconds)
+    return finished
+
+
+def configured(service: Service, protocol: type[PatientProtocol] = PatientProtocol) -> uvicorn.Config:
+    """Tell uvicorn how to serve: one protocol, nothing on standard output, and no word about itself."""
+    return uvicorn.Config(
+        create_app(service),
+        http=protocol,
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
         h11_max_incomplete_event_size=_HEADER_BYTES,
-        timeout_graceful_shutdown=max(1, int(seconds)),
+        timeout_graceful_shutdown=max(1, int(service.limits.seconds)),
     )
-    service.jobs.resume()
-    threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
-    try:
-        GracefulServer(config).run(sockets=listening.sockets)
-    finally:
-        listening.close()
-        service.close(seconds)
 
 
-class GracefulServer(uvicorn.Server):
+class GracefulServer(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed
     """Ends with a return instead of a second signal, so that what comes after it can tidy up."""
 
     @contextmanager

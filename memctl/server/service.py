@@ -124,10 +124,11 @@ class Service:
         memory.close()
         return extraction_shape(result)
 
-    def close(self, seconds: float) -> None:
-        """Let the job that is running end, for at most so long."""
+    def close(self, seconds: float) -> bool:
+        """Let the job that is running end, for at most so long; False where something still runs."""
         self.jobs.stop(seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
+        return not self.jobs.waiting and not self.busy
 
 
 def extraction_shape(result: Result[Any]) -> dict[str, Any]:
