@@ -137,11 +137,15 @@ def from_table(table: Any) -> list[Row]:
 def vectors_of(table: Any) -> list[Any]:
     """Give the vector column as numpy arrays, None where a row has none."""
     column = table.column("vector").combine_chunks()
-    size = column.type.list_size
-    numbers = column.values.to_numpy(zero_copy_only=False)[column.offset * size : (column.offset + len(column)) * size]
-    matrix = numbers.reshape(-1, size)
-    present = column.is_valid().to_pylist()
+    matrix, present = matrix_of(column), column.is_valid().to_pylist()
     return [matrix[number] if present[number] else None for number in range(len(column))]
+
+
+def matrix_of(column: Any) -> Any:
+    """Give an Arrow array of vectors as one numpy matrix, without copying; a missing vector's numbers mean nothing."""
+    size = column.type.list_size
+    numbers = column.values.to_numpy(zero_copy_only=False)
+    return numbers[column.offset * size : (column.offset + len(column)) * size].reshape(-1, size)
 
 
 def fact_row(fact: Fact) -> Row:

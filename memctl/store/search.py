@@ -1,21 +1,33 @@
 """Looking things up in the record by meaning and by words. Reads only, through ``lance``, without a lock."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memctl.errors import DamagedStore
 from memctl.store.filters import both, fact_condition, literal, one_of
 from memctl.store.record import Record
 from memctl.store.rescue import open_newest, readable
-from memctl.store.rows import FACT_COLUMNS, MESSAGE_COLUMNS, Row, fact_of, from_table, message_of, vectors_of
+from memctl.store.rows import FACT_COLUMNS, MESSAGE_COLUMNS, Row, fact_of, from_table, matrix_of, message_of
 from memctl.store.types import Filter, Found, FoundMessage, Near
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for: a vector or None, analysed words or none, and the condition that rows must meet."""
+
+    table: str
+    columns: Sequence[str]
+    vector: Any
+    terms: str
+    where: str
+    limit: int
 
 
 def search_facts(record: Record, vector: Any, terms: str, wanted: Filter, limit: int) -> list[Found]:
     """Give the facts nearest in meaning and those that share words; see ``Store.search_facts``."""
-    where = fact_condition(wanted)
-    rows, cosines, scores = _hybrid(record, "facts", FACT_COLUMNS, vector, terms, where, limit)
-    return [Found(fact_of(row), cosines.get(name), scores.get(name)) for name, row in rows.items()]
+    asked = Question("facts", FACT_COLUMNS, vector, terms, fact_condition(wanted), limit)
+    return [Found(fact_of(row), near_by, words) for row, near_by, words in _hybrid(record, asked)]
 
 
 def search_messages(
@@ -23,70 +35,66 @@ def search_messages(
 ) -> list[FoundMessage]:
     """Give the messages nearest in meaning and those that share words; see ``Store.search_messages``."""
     scope = both(one_of("agent", agents) if agents else "", where)
-    rows, cosines, scores = _hybrid(record, "messages", MESSAGE_COLUMNS, vector, terms, scope, limit)
-    return [FoundMessage(message_of(row), cosines.get(name), scores.get(name)) for name, row in rows.items()]
+    asked = Question("messages", MESSAGE_COLUMNS, vector, terms, scope, limit)
+    return [FoundMessage(message_of(row), near_by, words) for row, near_by, words in _hybrid(record, asked)]
 
 
-def _hybrid(
-    record: Record, table: str, columns: Sequence[str], vector: Any, terms: str, where: str, limit: int
-) -> tuple[dict[str, Row], dict[str, float], dict[str, float]]:
-    """Rows by id, their cosines and their BM25 scores. A row met by words only gets its exact cosine too."""
+def _hybrid(record: Record, asked: Question) -> list[tuple[Row, float | None, float | None]]:
+    """Rows with their exact cosines and their BM25 scores, best first."""
     try:
-        by_words = _by_words(record, table, columns, terms, where, limit)
-        by_meaning = _by_meaning(record, table, columns, vector, where, limit)
+        rows, scores = record.read(asked.table, lambda data: _of_the_whole(data, asked))
     except DamagedStore:
-        by_words, by_meaning = _of_the_rest(record, table, columns, vector, terms, where, limit)
-    rows = {row["id"]: row for row in sorted([*by_meaning, *by_words], key=lambda row: row["id"])}
-    scores = {row["id"]: float(row["_score"]) for row in by_words}
-    cosines = {row["id"]: 1.0 - float(row["_distance"]) for row in by_meaning if row["_distance"] is not None}
-    if vector is not None:
-        cosines |= {row["id"]: cosine(vector, row["vector"]) for row in by_words if row["vector"] is not None}
-    order = sorted(rows, key=lambda name: (-cosines.get(name, -1.0), -scores.get(name, 0.0), name))
-    return {name: rows[name] for name in order}, cosines, scores
+        record.note("Part of the record cannot be read; the rest was searched. Run memctl check.")
+        rows, scores = _of_the_rest(record, asked)
+    found = [(row, _cosine_or_none(asked.vector, row.pop("vector")), scores.get(row["id"])) for row in rows]
+    return sorted(found, key=lambda one: (-(-1.0 if one[1] is None else one[1]), -(one[2] or 0.0), one[0]["id"]))
 
 
-def _by_meaning(record: Record, table: str, columns: Sequence[str], vector: Any, where: str, limit: int) -> list[Row]:
-    if vector is None:
-        return []
-    import numpy as np
+def _of_the_whole(data: Any, asked: Question) -> tuple[list[Row], dict[str, float]]:
+    """Find the ids both ways, then read the rows once: several times as quick as reading them with each search."""
+    scores: dict[str, float] = {}
+    names: set[str] = set()
+    if asked.terms.strip():
+        from lance.query import MatchQuery
 
-    query = {"column": "vector", "q": np.asarray(vector, dtype=np.float32), "k": limit, "metric": "cosine"}
-    return _scan(record, table, [*columns, "_distance"], where, limit, nearest=query)
+        words = MatchQuery(asked.terms.encode("utf-8", "replace").decode(), "terms")
+        hits = _scan(data, ["id", "_score"], asked, full_text_query=words)
+        scores = dict(zip(hits.column("id").to_pylist(), hits.column("_score").to_pylist(), strict=True))
+    if asked.vector is not None:
+        import numpy as np
 
-
-def _by_words(record: Record, table: str, columns: Sequence[str], terms: str, where: str, limit: int) -> list[Row]:
-    if not terms.strip():
-        return []
-    from lance.query import MatchQuery
-
-    words = MatchQuery(terms.encode("utf-8", "replace").decode(), "terms")
-    return _scan(record, table, [*columns, "vector", "_score"], where, limit, full_text_query=words)
-
-
-def _scan(record: Record, table: str, columns: list[str], where: str, limit: int, **search: Any) -> list[Row]:
-    def look(data: Any) -> Any:
-        return data.scanner(columns=columns, filter=where or None, prefilter=True, limit=limit, **search).to_table()
-
-    return from_table(record.read(table, look))
+        vector = np.asarray(asked.vector, dtype=np.float32)
+        nearest = {"column": "vector", "q": vector, "k": asked.limit, "metric": "cosine"}
+        names = set(_scan(data, ["id", "_distance"], asked, nearest=nearest).column("id").to_pylist())
+    names |= scores.keys()
+    columns = [*asked.columns, "vector"]
+    rows = data.to_table(columns=columns, filter=one_of("id", sorted(names))) if names else None
+    return ([] if rows is None else from_table(rows)), scores
 
 
-def _of_the_rest(
-    record: Record, table: str, columns: Sequence[str], vector: Any, terms: str, where: str, limit: int
-) -> tuple[list[Row], list[Row]]:
+def _scan(data: Any, columns: list[str], asked: Question, **search: Any) -> Any:
+    scanner = data.scanner(columns=columns, filter=asked.where or None, prefilter=True, limit=asked.limit, **search)
+    return scanner.to_table()
+
+
+def _of_the_rest(record: Record, asked: Question) -> tuple[list[Row], dict[str, float]]:
     """Search a damaged table: row by row through all that can be read, counting shared words instead of BM25."""
-    record.note("Part of the record cannot be read; the rest was searched. Run memctl check.")
-    data, _ = open_newest(record.home, table)
+    data, _ = open_newest(record.home, asked.table)
     rows: list[Row] = []
-    for piece, _name in readable(data, [*columns, "vector", "terms"], where) if data is not None else ():
+    columns = [*asked.columns, "vector", "terms"]
+    for piece, _name in readable(data, columns, asked.where) if data is not None else ():
         rows += from_table(piece) if piece is not None else []
-    wanted = set(terms.split())
-    for row in rows:
-        row["_score"] = float(len(wanted & set((row["terms"] or "").split())))
-        known = vector is not None and row["vector"] is not None
-        row["_distance"] = 1.0 - cosine(vector, row["vector"]) if known else None
-    by_words = sorted((row for row in rows if row["_score"]), key=lambda row: (-row["_score"], row["id"]))
-    by_meaning = sorted((row for row in rows if row["_distance"] is not None), key=lambda row: row["_distance"])
-    return by_words[:limit], by_meaning[:limit]
+    wanted = set(asked.terms.split())
+    scores = {row["id"]: float(len(wanted & set((row["terms"] or "").split()))) for row in rows}
+    cosines = {row["id"]: _cosine_or_none(asked.vector, row["vector"]) for row in rows}
+    near_by = sorted((name for name in cosines if cosines[name] is not None), key=lambda name: -(cosines[name] or 0))
+    by_words = sorted((name for name in scores if scores[name]), key=lambda name: (-scores[name], name))
+    kept = {*near_by[: asked.limit], *by_words[: asked.limit]}
+    return [row for row in rows if row["id"] in kept], {name: scores[name] for name in by_words[: asked.limit]}
+
+
+def _cosine_or_none(asked: Any, stored: Any) -> float | None:
+    return None if asked is None or stored is None else cosine(asked, stored)
 
 
 def cosine(left: Any, right: Any) -> float:
@@ -115,18 +123,15 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
     import numpy as np
 
     best: list[list[tuple[str, float, Any]]] = [[] for _ in queries]
-    for batch in record.batches("facts", columns=["id", "vector"], where=where):
-        table = as_table(batch)
-        names, vectors = table.column("id").to_pylist(), vectors_of(table)
-        kept = [number for number, vector in enumerate(vectors) if vector is not None]
-        if not kept:
+    for batch in record.batches("facts", columns=["id", "vector"], where=both(where, "vector IS NOT NULL")):
+        if not batch.num_rows:
             continue
-        matrix = np.stack([vectors[number] for number in kept])
+        names, matrix = batch.column("id").to_pylist(), matrix_of(batch.column("vector"))
         scores = queries @ matrix.T
-        count = min(limit, len(kept))
+        count = min(limit, len(names))
         for query, row in enumerate(scores):
-            places = np.argpartition(-row, count - 1)[:count]
-            found = [(names[kept[i]], float(row[i]), matrix[i]) for i in places if row[i] >= floor]
+            places = np.argpartition(-row, count - 1)[:count] if count < len(names) else range(count)
+            found = [(names[i], float(row[i]), matrix[i]) for i in places if row[i] >= floor]
             best[query] = sorted(best[query] + found, key=_rank)[:limit]
     return best
 

@@ -207,9 +207,7 @@ class Store(Reader):
             self._compact()
             return receipt
 
-    def rewrite(
-        self, changes: Changes, run: RunInfo, secrets: Sequence[str], *, wait: float = DEFAULT_WAIT
-    ) -> Receipt:
+    def rewrite(self, changes: Changes, run: RunInfo, secrets: Sequence[str], *, wait: float = DEFAULT_WAIT) -> Receipt:
         """Replace rows for good: the old ones are in no file afterwards, and ``secrets`` not in the undo log either.
 
         Cannot be undone; killed in the middle, the next writer finishes.

@@ -67,10 +67,7 @@ def _problem(path: Path, digest: str) -> str:
 def _files(home: Home) -> dict[str, Path]:
     root = Path(home.root)
     found = (
-        Path(folder, name)
-        for folder, _, names in os.walk(root / "record")
-        for name in names
-        if name not in _REWRITTEN
+        Path(folder, name) for folder, _, names in os.walk(root / "record") for name in names if name not in _REWRITTEN
     )
     return {path.relative_to(root).as_posix(): path for path in found}
 
