@@ -54,7 +54,7 @@ def facts_schema(messages: int) -> dict[str, Any]:
         "required": ["message", "quote", "text", "type"],
         "additionalProperties": False,
     }
-    return _listing("facts", fact, 0, min(max(4, 2 * messages), 40))
+    return _listing("facts", fact, 0, min(2 * max(messages, 1), 40))
 
 
 def verdicts_schema(pairs: int) -> dict[str, Any]:
