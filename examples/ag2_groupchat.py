@@ -1,7 +1,7 @@
 """A group chat of AutoGen 0.2 / AG2 that remembers: run it twice and compare what the agents are shown.
 
     pip install "memctl[ag2]"
-    python examples/ag2_groupchat.py "Which queue does the parcel service use?"
+    python examples/ag2_groupchat.py "Where does the parcel service publish its events?"
 
 With OPENAI_API_KEY (and OPENAI_MODEL) set the agents think for themselves; otherwise they speak from a script.
 """
@@ -16,7 +16,7 @@ from memctl.adapters.ag2 import attach
 
 SCOPE = "parcel-team"
 SCRIPT = {
-    "Planner": "Decision: the parcel service publishes its events to RabbitMQ.",
+    "Planner": "Final decision: the parcel service publishes its events to RabbitMQ, not to Kafka.",
     "Critic": "I agree with RabbitMQ for the parcel service.",
 }
 
@@ -47,4 +47,4 @@ def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    main(" ".join(sys.argv[1:]) or "Which queue does the parcel service use?")
+    main(" ".join(sys.argv[1:]) or "Where does the parcel service publish its events?")

@@ -1,7 +1,7 @@
 """An AgentChat team that remembers: recall by MemctlMemory, learning by record.
 
     pip install "memctl[llm]"
-    python examples/agentchat_team.py "Which format do the reports have?"
+    python examples/agentchat_team.py "How are the reports delivered?"
 
 With OPENAI_API_KEY (and OPENAI_MODEL) set the agents think for themselves; otherwise they speak from a script.
 """
@@ -20,7 +20,7 @@ from memctl.adapters.agentchat import MemctlMemory, record
 
 SCOPE = "report-team"
 SCRIPT = {
-    "Analyst": "Decision: the reports are delivered as spreadsheets on the first of the month.",
+    "Analyst": "Decision: the reports are delivered as spreadsheets on the first of the month at 09:00.",
     "Editor": "Agreed, spreadsheets on the first of the month.",
 }
 
@@ -48,4 +48,4 @@ async def main(task: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(" ".join(sys.argv[1:]) or "Which format do the reports have?"))
+    asyncio.run(main(" ".join(sys.argv[1:]) or "How are the reports delivered?"))

@@ -20,6 +20,10 @@ from memctl.errors import UsageProblem
 from tests.adapters.chatkit import Speaker, group, histories
 
 FENCE = "<memctl-memory"
+BACKUP = "Decision: the ledger database is backed up every night at 02:00."
+PARCELS = "Decision: parcels are shipped with DHL from 1 March."
+KIOSK = "Decision: the kiosk restarts every Sunday at 03:00."
+HOSTING = "Final decision: we host the shop on Hetzner, not on AWS."
 ASKED = "Which port does the gateway service listen on?"
 
 
@@ -39,7 +43,7 @@ def taught(mem):
 
 def trio(*lines):
     admin = Speaker("Admin")
-    planner = Speaker("Planner", lines[0] if lines else "Decision: the ledger is backed up every night.")
+    planner = Speaker("Planner", lines[0] if lines else BACKUP)
     critic = Speaker("Critic", lines[1] if len(lines) > 1 else "Agreed, the ledger is backed up every night.")
     return admin, planner, critic
 
@@ -155,7 +159,7 @@ def test_a_group_chat_is_learned_from_with_everybodys_own_words(mem, scope):
 
     assert stored(mem) == [
         ("Admin", "How often is the ledger backed up?"),
-        ("Planner", "Decision: the ledger is backed up every night."),
+        ("Planner", BACKUP),
         ("Critic", "Agreed, the ledger is backed up every night."),
     ]
     assert any("every night" in fact.text for fact in mem.list())
@@ -231,7 +235,11 @@ def test_a_chat_is_learned_from_while_it_goes_on(mem, scope):
         store = mem._memory.existing
         watched.append(sum(entry.messages for entry in store.transcripts(agent=scope)) if store else 0)
 
-    lines = ("Decision: parcels leave at noon.", "Decision: letters leave at four.", "Done.")
+    lines = (
+        PARCELS,
+        KIOSK,
+        "Done.",
+    )
     planner = Speaker("Planner", *lines, watch=watch)
     manager = group(admin, planner, rounds=6)
     attachment = attach(manager, scope, every=2, background=False)
@@ -245,7 +253,12 @@ def test_a_chat_is_learned_from_while_it_goes_on(mem, scope):
 
 
 def test_learning_in_the_background_gives_the_same(mem, scope):
-    planner = Speaker("Planner", "Decision: parcels leave at noon.", "Decision: letters leave at four.", "Done.")
+    planner = Speaker(
+        "Planner",
+        PARCELS,
+        KIOSK,
+        "Done.",
+    )
     manager = group(Speaker("Admin"), planner, rounds=6)
     attachment = attach(manager, scope, every=1)
 
@@ -254,7 +267,7 @@ def test_learning_in_the_background_gives_the_same(mem, scope):
 
     assert len(stored(mem)) == 6
     assert len(mem._memory.store.transcripts(agent=scope)) == 1
-    assert any("noon" in fact.text for fact in mem.list())
+    assert any("DHL" in fact.text for fact in mem.list())
 
 
 def test_a_second_chat_is_a_transcript_of_its_own(mem, scope):
@@ -273,26 +286,29 @@ def test_a_second_chat_is_a_transcript_of_its_own(mem, scope):
 
 
 def test_a_chat_that_is_continued_stays_one_transcript(mem, scope):
-    one, other = Speaker("Ann", "Decision: parcels leave at noon."), Speaker("Ben", "And letters?", "Thanks.")
+    one, other = (
+        Speaker("Ann", PARCELS),
+        Speaker("Ben", "And letters?", "Thanks."),
+    )
     attachment = attach([one, other], scope)
     one.initiate_chat(other, message="Shall we settle the post?", max_turns=1)
-    one.initiate_chat(other, message="Decision: letters leave at four.", max_turns=1, clear_history=False)
+    one.initiate_chat(other, message=KIOSK, max_turns=1, clear_history=False)
     attachment.flush()
 
     assert [entry.messages for entry in mem._memory.store.transcripts(agent=scope)] == [4]
 
 
 def test_tying_one_of_two_agents_hears_both(mem, scope):
-    user, assistant = Speaker("Boss"), Speaker("Assistant", "Understood, parcels leave at noon.", "Goodbye.")
+    user, assistant = Speaker("Boss"), Speaker("Assistant", "Understood, DHL from 1 March.", "Goodbye.")
     user.lines = ["Thank you, that is all."]
     attachment = attach(assistant, scope)
 
-    user.initiate_chat(assistant, message="Decision: parcels leave at noon.", max_turns=2)
+    user.initiate_chat(assistant, message=PARCELS, max_turns=2)
     attachment.flush()
 
     assert stored(mem) == [
-        ("Boss", "Decision: parcels leave at noon."),
-        ("Assistant", "Understood, parcels leave at noon."),
+        ("Boss", PARCELS),
+        ("Assistant", "Understood, DHL from 1 March."),
         ("Boss", "Thank you, that is all."),
         ("Assistant", "Goodbye."),
     ]
@@ -340,7 +356,7 @@ def test_introductions_are_not_taken_for_something_said(mem, scope):
 
 
 def test_what_was_recalled_is_not_learned_again(taught, scope):
-    admin, planner, critic = trio("It is 8443.", "Good.")
+    admin, planner, critic = trio("Good to know.", "Good.")
     manager = group(admin, planner, critic)
     planner.register_hook(
         "process_message_before_send",
@@ -353,11 +369,12 @@ def test_what_was_recalled_is_not_learned_again(taught, scope):
 
     assert FENCE in manager.groupchat.messages[1]["content"]
     assert FENCE not in str(stored(taught))
-    assert len(taught.list(text="8443")) == 1
+    assert len(taught.list()) == 1
+    assert len(taught.list()[0].sources) == 1
 
 
 def test_async_chats_are_shown_and_learned_alike(taught, scope):
-    admin, planner, critic = trio("It is 8443.", "Decision: the manual names the port on page one.")
+    admin, planner, critic = trio("It is 8443.", HOSTING)
     manager = group(admin, planner, critic)
     attachment = attach(manager, scope)
 
@@ -366,7 +383,7 @@ def test_async_chats_are_shown_and_learned_alike(taught, scope):
 
     assert len(shown_blocks(planner)[0]) == 1
     assert [speaker for speaker, _ in stored(taught)] == ["Admin", "Planner", "Critic"]
-    assert any("page one" in fact.text for fact in taught.list())
+    assert any("Hetzner" in fact.text for fact in taught.list())
 
 
 def test_tool_calls_and_their_answers_are_taken_down(mem, scope):
@@ -484,7 +501,7 @@ import sys
 from memctl.adapters.ag2 import attach
 from tests.adapters.chatkit import Speaker, group
 
-planner = Speaker("Planner", "Decision: the ledger is backed up every night.")
+planner = Speaker("Planner", "Decision: the ledger database is backed up every night at 02:00.")
 manager = group(Speaker("Admin"), planner)
 attach(manager, sys.argv[1], every=int(sys.argv[2]))
 manager.groupchat.agents[0].initiate_chat(manager, message="How often is the ledger backed up?")
@@ -602,7 +619,7 @@ def test_tools_of_a_store_in_trouble_say_so_to_the_model(broken_home):
 def test_a_teachable_agent_knows_tomorrow_what_it_was_told_today(mem, scope):
     user, pupil = Speaker("User"), Speaker("Pupil", "Understood.", system_message="You help.")
     ag2.MemctlTeachability(scope).add_to_agent(pupil)
-    user.initiate_chat(pupil, message="From now on, write amounts in Swiss francs.", max_turns=1)
+    user.initiate_chat(pupil, message="I want all amounts in Swiss francs from now on, not in euros.", max_turns=1)
 
     later = Speaker("Pupil", "In Swiss francs.", system_message="You help.")
     ag2.MemctlTeachability(scope, max_num_retrievals=3).add_to_agent(later)
@@ -631,7 +648,7 @@ def finished_chat(scope):
 
 def test_a_stored_chat_goes_on_with_its_manager(mem, scope):
     finished_chat(scope)
-    admin, planner, critic = trio("Decision: the backup is tested every month.", "Agreed.")
+    admin, planner, critic = trio(HOSTING, "Agreed.")
     manager = group(admin, planner, critic, rounds=3)
 
     resumed = ag2.resume(manager, scope)
@@ -642,13 +659,13 @@ def test_a_stored_chat_goes_on_with_its_manager(mem, scope):
     resumed.agent.initiate_chat(resumed.manager, message=resumed.message, clear_history=False)
     assert [m["content"] for m in planner.shown[0]][:2] == [
         "How often is the ledger backed up?",
-        "Decision: the ledger is backed up every night.",
+        BACKUP,
     ]
 
 
 def test_a_resumed_chat_that_is_learned_from_stays_one_transcript(mem, scope):
     finished_chat(scope)
-    admin, planner, critic = trio("Decision: the backup is tested every month.", "Agreed.")
+    admin, planner, critic = trio(HOSTING, "Agreed.")
     manager = group(admin, planner, critic, rounds=3)
     with attach(manager, scope):
         resumed = ag2.resume(manager, scope)
@@ -656,12 +673,12 @@ def test_a_resumed_chat_that_is_learned_from_stays_one_transcript(mem, scope):
 
     [entry] = mem._memory.store.transcripts(agent=scope)
     assert entry.messages == 5
-    assert any("every month" in fact.text for fact in mem.list())
+    assert any("Hetzner" in fact.text for fact in mem.list())
 
 
 def test_a_group_chat_without_a_manager_gets_one(scope):
     finished_chat(scope)
-    admin, planner, critic = trio("Decision: the backup is tested every month.", "Agreed.")
+    admin, planner, critic = trio(HOSTING, "Agreed.")
     chat = group(admin, planner, critic).groupchat
 
     agent, message, manager = ag2.resume(chat, scope, llm_config=False)
@@ -678,7 +695,7 @@ def test_what_strangers_said_is_told_by_the_manager(scope):
 
     ag2.resume(manager, scope)
 
-    assert manager.groupchat.messages[1]["content"] == "Planner: Decision: the ledger is backed up every night."
+    assert manager.groupchat.messages[1]["content"] == f"Planner: {BACKUP}"
     assert manager.groupchat.messages[1]["name"] == manager.name
 
 

@@ -30,6 +30,10 @@ from memctl import Memory
 from memctl.adapters.agentchat import MemctlMemory, record, remember_result
 from memctl.errors import MemctlError
 
+PARCELS = "Decision: parcels are shipped with DHL from 1 March."
+KIOSK = "Decision: the kiosk restarts every Sunday at 03:00."
+HOSTING = "Final decision: we host the shop on Hetzner, not on AWS."
+LETTERS = "Decision: letters are shipped with the post from 1 April."
 FENCE = "<memctl-memory"
 
 
@@ -339,7 +343,7 @@ def test_waiting_for_the_memory_does_not_stop_the_event_loop(taught, scope):
 
 
 def test_a_round_robin_team_is_recorded_while_its_items_pass_through(mem, scope):
-    planner, _ = agent("Planner", ["Decision: the catalogue is exported as CSV every night."])
+    planner, _ = agent("Planner", ["Decision: the catalogue is exported as CSV every night at 03:00."])
     critic, _ = agent("Critic", ["I agree with the nightly CSV export."])
     team = RoundRobinGroupChat([planner, critic], termination_condition=MaxMessageTermination(3))
 
@@ -359,7 +363,7 @@ def test_a_round_robin_team_is_recorded_while_its_items_pass_through(mem, scope)
 
 def test_a_selector_team_with_memory_is_recorded_without_feeding_on_itself(taught, mem, scope):
     first, client = agent("Operator", ["The gateway answers on 8443."], MemctlMemory(scope), description="runs things")
-    second, _ = agent("Writer", ["Decision: the manual names the port on page one."], description="writes things")
+    second, _ = agent("Writer", [HOSTING], description="writes things")
     chooser = ReplayChatCompletionClient(["Operator", "Writer"])
     team = SelectorGroupChat([first, second], model_client=chooser, termination_condition=MaxMessageTermination(3))
     known = {fact.id: fact for fact in mem.list()}
@@ -370,7 +374,7 @@ def test_a_selector_team_with_memory_is_recorded_without_feeding_on_itself(taugh
     run(watch())
 
     assert len(blocks(client.create_calls[0]["messages"])) == 1
-    assert any("page one" in fact.text for fact in mem.list())
+    assert any("Hetzner" in fact.text for fact in mem.list())
     again = {fact.id: fact for fact in mem.list()}
     for fact_id, fact in known.items():
         assert len(again[fact_id].sources) <= len(fact.sources) + 1
@@ -378,7 +382,7 @@ def test_a_selector_team_with_memory_is_recorded_without_feeding_on_itself(taugh
 
 
 def test_a_task_result_is_learned_from_and_learned_once(mem, scope):
-    planner, _ = agent("Planner", ["Decision: the kiosk restarts every Sunday night."])
+    planner, _ = agent("Planner", [KIOSK])
 
     async def both():
         result = await planner.run(task="When does the kiosk restart?")
@@ -393,7 +397,9 @@ def test_a_task_result_is_learned_from_and_learned_once(mem, scope):
 
 def test_facts_of_a_run_are_dated_by_its_messages(mem, scope):
     said = TextMessage(
-        content="Decision: the kiosk restarts every Sunday night.", source="Planner", created_at="2026-02-01T10:00:00Z"
+        content=KIOSK,
+        source="Planner",
+        created_at="2026-02-01T10:00:00Z",
     )
 
     run(remember_result([said], agent=scope))
@@ -402,12 +408,18 @@ def test_facts_of_a_run_are_dated_by_its_messages(mem, scope):
 
 
 def test_a_run_that_is_broken_off_is_learned_from_up_to_there(mem, scope):
-    planner, _ = agent("Planner", ["Decision: parcels leave at noon.", "Decision: letters leave at four."])
+    planner, _ = agent(
+        "Planner",
+        [
+            PARCELS,
+            LETTERS,
+        ],
+    )
     critic, _ = agent("Critic", ["Fine.", "Fine."])
     team = RoundRobinGroupChat([planner, critic], termination_condition=MaxMessageTermination(5))
 
     async def break_off():
-        stream = record(team.run_stream(task="When do parcels leave?"), agent=scope)
+        stream = record(team.run_stream(task="How are parcels shipped?"), agent=scope)
         async for item in stream:
             if getattr(item, "source", "") == "Planner":
                 break
@@ -415,32 +427,32 @@ def test_a_run_that_is_broken_off_is_learned_from_up_to_there(mem, scope):
 
     run(break_off())
 
-    assert any("noon" in fact.text for fact in mem.list())
+    assert any("DHL" in fact.text for fact in mem.list())
 
 
 def test_a_run_that_fails_is_learned_from_and_its_error_arrives(mem, scope):
-    planner, _ = agent("Planner", ["Decision: parcels leave at noon."])
+    planner, _ = agent("Planner", [PARCELS])
     team = RoundRobinGroupChat([planner], termination_condition=MaxMessageTermination(5))
 
     async def watch():
-        return [item async for item in record(team.run_stream(task="When do parcels leave?"), agent=scope)]
+        return [item async for item in record(team.run_stream(task="How are parcels shipped?"), agent=scope)]
 
     with pytest.raises(Exception, match="No more mock responses"):
         run(watch())
 
-    assert any("noon" in fact.text for fact in mem.list())
+    assert any("DHL" in fact.text for fact in mem.list())
 
 
 def test_a_store_in_trouble_does_not_spoil_a_recorded_run(broken_home, caplog):
-    planner, _ = agent("Planner", ["Decision: parcels leave at noon."])
+    planner, _ = agent("Planner", [PARCELS])
 
     async def watch():
-        return [item async for item in record(planner, task="When do parcels leave?", agent="team")]
+        return [item async for item in record(planner, task="How are parcels shipped?", agent="team")]
 
     with caplog.at_level(logging.WARNING, "memctl"):
         items = run(watch())
 
-    assert items[-1].messages[-1].content == "Decision: parcels leave at noon."
+    assert items[-1].messages[-1].content == PARCELS
     assert "going on without it" in caplog.text
 
 

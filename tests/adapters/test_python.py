@@ -10,8 +10,11 @@ from memctl.errors import MemctlError, UsageProblem
 from memctl.model import MemoryType, State
 from memctl.transcripts import read
 
+PARCELS = "Decision: parcels are shipped with DHL from 1 March."
+KIOSK = "Decision: the kiosk restarts every Sunday at 03:00."
+WAREHOUSE = "The warehouse in Bremen closes at six from now on."
 CHAT = """User: Which database do we use for the ledger?
-Architect: Decision: the ledger service runs on PostgreSQL 16.
+Architect: Final decision: the ledger service runs on PostgreSQL 16, not on MySQL.
 User: Agreed, PostgreSQL 16 it is.
 """
 
@@ -64,11 +67,11 @@ def test_adding_a_conversation_twice_changes_nothing(mem):
 
 def test_a_conversation_that_grew_is_read_from_where_it_ended(mem):
     turns = [
-        {"role": "user", "name": "User", "content": "Decision: invoices are sent as PDF files."},
+        {"role": "user", "name": "User", "content": KIOSK},
         {"role": "user", "name": "Planner", "content": "Understood."},
     ]
     mem.add(turns)
-    grown = mem.add([*turns, {"role": "user", "name": "User", "content": "Decision: reminders are sent by post."}])
+    grown = mem.add([*turns, {"role": "user", "name": "User", "content": PARCELS}])
 
     assert grown.files[0].status == "grown"
     assert grown.files[0].new_messages == 1
@@ -78,18 +81,18 @@ def test_a_conversation_that_grew_is_read_from_where_it_ended(mem):
 @pytest.mark.parametrize(
     "conversation",
     [
-        [("User", "Decision: the warehouse closes at six."), ("Planner", "Noted, thank you.")],
-        [{"role": "user", "content": "Decision: the warehouse closes at six."}],
-        {"messages": [{"role": "user", "name": "User", "content": "Decision: the warehouse closes at six."}]},
-        "Decision: the warehouse closes at six.",
-        b"User: Decision: the warehouse closes at six.\nPlanner: Noted, thank you.\n",
+        [("User", WAREHOUSE), ("Planner", "Noted, thank you.")],
+        [{"role": "user", "content": WAREHOUSE}],
+        {"messages": [{"role": "user", "name": "User", "content": WAREHOUSE}]},
+        WAREHOUSE,
+        b"User: The warehouse in Bremen closes at six from now on.\nPlanner: Noted, thank you.\n",
     ],
     ids=["pairs", "openai", "holder", "one-turn", "bytes"],
 )
 def test_conversations_come_in_many_shapes(mem, conversation):
     mem.add(conversation)
 
-    assert "warehouse closes" in texts(mem.list())
+    assert "Bremen" in texts(mem.list())
 
 
 def test_a_transcript_that_was_read_can_be_added(mem):
@@ -238,7 +241,7 @@ def test_working_state_ends_with_its_time(mem, monkeypatch):
 def test_every_method_has_a_twin_for_asyncio(mem):
     async def day():
         await mem.aremember("The night shift starts at ten.", type="fact")
-        await mem.aadd("User: Decision: the day shift starts at six.\nPlanner: Noted, thank you.")
+        await mem.aadd("User: Decision: the day shift starts at 06:00 from 1 March.\nPlanner: Noted, thank you.")
         await mem.state.aset("shift", "night")
         block = await mem.arecall("when does the night shift start?")
         prompt = await mem.ainject_context("when does the night shift start?", "Plan it.")
