@@ -1,0 +1,79 @@
+"""``python -m benchmarks [NAME…] [--size tiny|small|full] [--peers] [--data PATH]``: measure, show, keep."""
+
+import argparse
+import importlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import report
+from benchmarks.context import SIZES, Context
+from benchmarks.figures import figure_of
+
+NAMES = ("extraction", "ingest", "recall", "growth", "quality", "profiles")
+PEERS = "peers"
+HERE = Path(__file__).parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the measurements that were asked for; 0 also where a target is missed: the table says so."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if unknown := set(asked.names) - {*NAMES, PEERS}:
+        parser.error(f"there is no measurement {sorted(unknown)[0]!r}")
+    names = list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
+    console = Console(width=150 if not Console().is_terminal else None)
+    results = report.load(asked.json)
+    for name in names:
+        console.rule(f"{name} ({asked.size})")
+        results[name] = _measured(name, asked, console)
+        report.show(console, name, [figure_of(shape) for shape in results[name]["figures"]])
+        report.save(asked.json, results)
+    if asked.plot:
+        from benchmarks.plot import draw
+
+        draw(results, asked.plot)
+    if asked.readme:
+        report.write_readme(HERE / "README.md", results)
+    return 0
+
+
+def _measured(name: str, asked: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Run one measurement in a folder of its own, which is gone afterwards."""
+    work = Path(tempfile.mkdtemp(prefix=f"memctl-bench-{name}-"))
+    context = Context(SIZES[asked.size], work, asked.cache, asked.data, lambda text: console.print(text, style="dim"))
+    context.cache.mkdir(parents=True, exist_ok=True)
+    try:
+        figures = list(importlib.import_module(f"benchmarks.{name}").measure(context))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return report.result_of(asked.size, figures)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"any of {', '.join((*NAMES, PEERS))}; default: all but peers"
+    )
+    parser.add_argument("--size", choices=SIZES, default="small", help="how much is measured (default: small)")
+    parser.add_argument("--peers", action="store_true", help="other memories too, each in its own environment")
+    parser.add_argument("--data", type=Path, help="folder with score.py, dev/ and locomo/ for the quality figures")
+    parser.add_argument("--json", type=Path, default=HERE / "results" / "latest.json", help="where results are kept")
+    parser.add_argument("--plot", type=Path, default=HERE / "results" / "overview.png", help="the picture")
+    parser.add_argument("--readme", action="store_true", help="write the tables into benchmarks/README.md")
+    parser.add_argument(
+        "--cache", type=Path, default=_cache(), help="where large stores and peers' environments are kept"
+    )
+    return parser
+
+
+def _cache() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("memctl-benchmarks", appauthor=False)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

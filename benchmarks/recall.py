@@ -1,0 +1,122 @@
+"""Recall: from a cold process, through the server, and in a process that stays, as the memory grows."""
+
+import contextlib
+import os
+import socket
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from benchmarks.chats import Writer
+from benchmarks.clock import (
+    IMPORT_LANCEDB,
+    PASS,
+    environment,
+    in_turn,
+    memctl,
+    peak_megabytes,
+    percentile,
+    ratio,
+    run,
+    seconds_of,
+)
+from benchmarks.context import Context
+from benchmarks.figures import Figure, at_most
+from benchmarks.stores import built, scope_name
+from memctl.client import STORE_SOCKET
+from memctl.memory import OpenMemory
+from memctl.operations.recall import recall
+
+_QUESTION = "what is the limit for the backup of the orchard map"
+_PATIENCE = 60
+
+
+def measure(context: Context) -> Iterator[Figure]:
+    """Measure the three ways to ask, and the memory of the first."""
+    yield from _processes(context)
+    yield from _in_process(context)
+
+
+def _processes(context: Context) -> Iterator[Figure]:
+    """Time whole processes on one scope, beside processes that do next to nothing."""
+    facts = context.size.facts[1]
+    home = built(context.cache, facts, facts)
+    env, ask = environment(home), memctl("recall", _QUESTION, "--agent", scope_name(0))
+    cold = in_turn(
+        context.size.repetitions,
+        recall=lambda: run(ask, env),
+        lancedb=lambda: run(IMPORT_LANCEDB),
+        bare=lambda: run(PASS),
+    )
+    note = f"{facts} facts in one scope; {_ms(cold['recall'])} against {_ms(cold['lancedb'])}"
+    yield Figure("cold recall : import lancedb", ratio(cold["recall"], cold["lancedb"]), "×", at_most(0.75), note)
+    yield Figure("peak memory of a cold recall", peak_megabytes(ask, env), "MB", at_most(400))
+    with serving(home, env):
+        served = in_turn(context.size.repetitions * 2, recall=lambda: run(ask, env), bare=lambda: run(PASS))
+    note = f"{_ms(served['recall'])} against {_ms(served['bare'])}, process start included"
+    yield Figure(
+        "recall through memctl serve : python -c pass", ratio(served["recall"], served["bare"]), "×", at_most(8), note
+    )
+
+
+def _ms(seconds: list[float]) -> str:
+    return f"{1000 * statistics.median(seconds):.0f} ms"
+
+
+@contextlib.contextmanager
+def serving(home: Path, env: dict[str, str]) -> Iterator[None]:
+    """Let ``memctl serve`` run on a store for a while."""
+    server = subprocess.Popen(
+        memctl("serve", "--port", "0"), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        _wait_for(home / STORE_SOCKET, server)
+        yield
+    finally:
+        server.terminate()
+        server.communicate(timeout=_PATIENCE)
+
+
+def _wait_for(path: Path, server: "subprocess.Popen[bytes]") -> None:
+    for _ in range(_PATIENCE * 20):
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended: {(server.communicate()[1] or b'').decode()[-1000:]}")
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as link:
+            link.connect(os.fspath(path))
+            return
+        time.sleep(0.05)
+    raise RuntimeError("the server did not start")
+
+
+def _in_process(context: Context) -> Iterator[Figure]:
+    """Ask stores of all sizes in turn, each time another scope and another question."""
+    size = context.size
+    memories = {}
+    for facts in size.facts:
+        context.say(f"a store of {facts} facts")
+        memories[facts] = OpenMemory.at_home(home=str(built(context.cache, facts, size.scope)))
+    times = _ask_all(memories, size.scope, size.questions)
+    for facts, seconds in times.items():
+        scopes = f"{facts // size.scope} scopes"
+        yield Figure(f"warm recall p50, {facts} facts", 1000 * percentile(seconds, 0.5), "ms", note=scopes)
+        yield Figure(f"warm recall p95, {facts} facts", 1000 * percentile(seconds, 0.95), "ms", note=scopes)
+    base, most = size.facts[1], size.facts[-1]
+    growth = percentile(times[most], 0.95) / percentile(times[base], 0.95)
+    yield Figure(f"warm recall p95, {most} : {base} facts", growth, "×", at_most(2))
+
+
+def _ask_all(memories: dict[int, OpenMemory], scope: int, questions: int) -> dict[int, list[float]]:
+    writer = Writer(11)
+    times: dict[int, list[float]] = {facts: [] for facts in memories}
+    warming = 5
+    for number in range(questions + warming):
+        question = writer.statement()
+        for facts, memory in memories.items():
+            agent = scope_name((number * 37) % (facts // scope))
+            took = seconds_of(partial(recall, memory, question, agent=agent, count=False))
+            if number >= warming:
+                times[facts].append(took)
+    return times
