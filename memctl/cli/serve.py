@@ -43,8 +43,7 @@ def serve(
     service = Service(home_location())
     listening = listen(service, host, port, socket)
     service.run_command = CommandRunner(service.warm)
-    note(f"serving {listening}")
-    if not run(service, listening):
+    if not run(service, listening, lambda: note(f"serving {listening}")):
         # A thread cannot be stopped, and the store is safe against that: the next server takes up what is left.
         note("stopped before everything was finished; the next server goes on with it")
         os._exit(0)

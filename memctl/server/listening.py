@@ -4,6 +4,7 @@ import errno
 import os
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from memctl.errors import ExitCode, MemctlError, UsageProblem
@@ -80,7 +81,8 @@ def listen_unix(path: Path) -> socket.socket:
         temporary.replace(path)
     except OSError as error:
         listener.close()
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise _refused(error, str(path)) from error
     except MemctlError:
         listener.close()

@@ -1,8 +1,9 @@
 """A server from start to end: listen, take up old jobs, serve, finish what was begun, tidy up."""
 
+import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,15 +53,18 @@ def listen(service: Service, host: str, port: int, path: str | None) -> Listenin
     return opened
 
 
-def serve(service: Service, listening: Listening) -> bool:
+def serve(service: Service, listening: Listening, on_ready: Callable[[], None]) -> bool:
     """Serve until SIGTERM or SIGINT; requests that are being worked on are finished first.
 
     False where work was still going on when the time for that was over; what is left of it is safe on the disk.
     """
-    service.jobs.resume()
-    threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
     try:
-        GracefulServer(configured(service)).run(sockets=listening.sockets)
+        server = GracefulServer(configured(service))
+        server.obey()
+        service.jobs.resume()
+        threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
+        on_ready()
+        server.run(sockets=listening.sockets)
     finally:
         listening.close()
         finished = service.close(service.limits.seconds)
@@ -84,6 +88,11 @@ def configured(service: Service, protocol: type[PatientProtocol] = PatientProtoc
 
 class GracefulServer(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed
     """Ends with a return instead of a second signal, so that what comes after it can tidy up."""
+
+    def obey(self) -> None:
+        """Take signals from now on: one that comes before the first request must not leave socket files behind."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.handle_exit)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

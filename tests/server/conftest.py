@@ -15,12 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memctl.embedding.models import open_embedder
 from memctl.memory import OpenMemory
 from memctl.operations.exchange import import_facts
 from memctl.rules.identity import fact_id
-from memctl.store import Model, Store
-from memctl.embedding.models import open_embedder
 from memctl.settings import DEFAULT_MODEL
+from memctl.store import Model, Store
 from tests.conftest import NOW, CommandLine
 
 FACTS = (
@@ -49,6 +49,7 @@ def seeded(home: Path) -> Path:
                 "type": kind,
                 "state": "active",
                 "said_at": "2026-04-20T09:00:00Z",
+                "held": [{"since": "2026-04-20T09:00:00Z", "until": None}],
                 "sources": [{"transcript": "chat.json", "message": 3, "speaker": "Mara", "quote": text}],
             }
         )
