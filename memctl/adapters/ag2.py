@@ -98,7 +98,8 @@ class Attachment:
     def recalled(self, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Give the messages with what bears on them put before the last turn: a new list, the old one untouched."""
         query = question(spoken(message) for message in reversed(messages))
-        block = self.memory.recall(query, safe=True, **self.options).text if query else ""
+        # what is shown unasked at every turn is no sign of use; citing a memory is
+        block = self.memory.recall(query, count=False, safe=True, **self.options).text if query else ""
         return among_messages(block, messages)
 
     def heard(self, sender: Any, message: Any, recipient: Any) -> None:

@@ -65,7 +65,8 @@ class MemctlMemory(Memory, Component[MemctlMemoryConfig]):
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Put what bears on the last turns into the context, in the place of what an earlier turn put there."""
-        block = await self._recall(question(_turns(await model_context.get_messages())))
+        asked = question(_turns(await model_context.get_messages()))
+        block = await self._recall(asked, count=False)  # shown unasked at every turn: no sign of use
         with harmless("updating the context"):
             await _replace(model_context, block.text)
             return UpdateContextResult(memories=MemoryQueryResult(results=_contents(block)))

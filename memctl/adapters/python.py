@@ -138,16 +138,18 @@ class Memory:
         tags: Sequence[str] = (),
         as_of: Instant = None,
         deep: bool = False,
+        count: bool = True,
         safe: bool = False,
     ) -> RecallBlock:
         """Give what the scope knows about ``query``: ``text`` for a prompt, ``hits`` behind it.
 
-        Where nothing is known the text is empty. With ``safe``, trouble with the store is logged and counts as
-        nothing known.
+        Where nothing is known the text is empty. ``count`` False keeps the recall out of the memories' frequency.
+        With ``safe``, trouble with the store is logged and counts as nothing known.
         """
         from memctl.operations.recall import Asked, recall
 
-        asked = Asked(limit, max_tokens, _words(types), _words(tags), as_of=_instant(as_of), deep=deep)
+        when = _instant(as_of)
+        asked = Asked(limit, max_tokens, _words(types), _words(tags), as_of=when, deep=deep, count=count)
         if not safe:
             return recall(self._memory, query, agent=self.agent, asked=asked).data
         with harmless("recall"):

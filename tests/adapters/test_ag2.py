@@ -386,6 +386,31 @@ def test_async_chats_are_shown_and_learned_alike(taught, scope):
     assert any("Hetzner" in fact.text for fact in taught.list())
 
 
+def test_group_runs_of_ag2_are_heard_from_the_first_word(mem, scope):
+    from autogen.agentchat import initiate_group_chat
+    from autogen.agentchat.group.patterns import RoundRobinPattern
+
+    planner, critic = Speaker("Planner", PARCELS), Speaker("Critic", "Agreed.")
+    attachment = attach([planner, critic], scope)
+
+    pattern = RoundRobinPattern(initial_agent=planner, agents=[planner, critic])
+    initiate_group_chat(pattern=pattern, messages="How do we ship parcels?", max_rounds=3)
+    attachment.flush()
+
+    assert stored(mem) == [("user", "How do we ship parcels?"), ("Planner", PARCELS), ("Critic", "Agreed.")]
+
+
+def test_being_shown_unasked_does_not_count_as_use(taught, scope):
+    admin, planner, critic = trio("8443.", "Yes.")
+    manager = group(admin, planner, critic)
+    attach(manager, scope, capture=False)
+
+    admin.initiate_chat(manager, message=ASKED)
+    taught.remember("The archive is in the cellar.", type="fact")  # a writer folds in what was counted
+
+    assert [fact.uses for fact in taught.list(text="8443")] == [0]
+
+
 def test_tool_calls_and_their_answers_are_taken_down(mem, scope):
     call = {"id": "call_1", "type": "function", "function": {"name": "price", "arguments": '{"item": "bolt"}'}}
     planner = Speaker("Planner", {"content": None, "tool_calls": [call]}, "Decision: we buy bolts at 12 cents.")
