@@ -20,6 +20,7 @@ Span = tuple[int, int, str]
 _LONG_NAMES = "|".join(
     r"""passwor[dt] passwd passphrase passcode kennwort contraseñ?a contrasena mot\s+de\s+passe senha palavra-passe
     wachtwoord lösenord passord adgangskode salasana hasło haslo heslo jelszó пароль пароля parola şifre
+    zugangscode access\s+code código\s+de\s+acceso code\s+d['’]accès (?:recovery|backup)\s+codes?
     密码 密碼 口令 パスワード 暗証番号 비밀번호""".split()  # noqa: SIM905
 )
 _SHORT_NAMES = r"(?-i:(?<![a-z]))(?:pass|pwd|pw|mdp|clave)(?-i:(?![a-z]))"
@@ -32,7 +33,8 @@ _KEY_NAMES = "|".join(
     密钥 密鑰 令牌 秘钥 アクセスキー トークン 토큰 ключ токен""".split()  # noqa: SIM905
 )
 _TRIGGERS = """
-    pass pwd pw mdp clave kennwort contrase senha wachtwoord lösenord adgangskode salasana hasł haslo heslo jelsz
+    zugangscode access\\scode de\\sacceso d.accès ry\\scode up\\scode login cred anmelde ssh 账号 账户 登录
+    pass pwd pw pin mdp clave kennwort contrase senha wachtwoord lösenord adgangskode salasana hasł haslo heslo jelsz
     парол parola şifre 密 口令 パスワード 暗証番号 비밀번호 key secret token credential schlüssel geheimnis zugangsdaten
     credencial clé jeton identifiants chave segredo chiave 令牌 秘钥 キー トークン 토큰 ключ токен
 """
@@ -61,19 +63,28 @@ _SAID = re.compile(
     rf"{_VALUE}",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(rf"(?:{_ANY_NAME})\s+{_VALUE}", re.IGNORECASE)
+_BESIDE = re.compile(rf"(?:{_ANY_NAME})(?:\s+|\s*[(—–]\s*)\(?{_VALUE}", re.IGNORECASE)
 _OPTION = re.compile(rf"(?<!\S)--?(?:[\w-]*-)?(?:{_ANY_NAME})(?:\s+|=){_VALUE}", re.IGNORECASE)
 _BEFORE = re.compile(
     rf"[\"'`]?(?P<w>[^\s\"'`,;()]{{6,80}})[\"'`]?\s+(?:is|as|ist|als|es|como|est|comme)\s+"
     rf"(?:(?:the|a|an|our|my|das|ein|unser|la|una|nuestra|le|un|notre|its|new|temporary|\w+)\s+){{0,3}}(?P<p>{_LONG_NAMES})",
     re.IGNORECASE,
 )
+# "creds: admin / x", "login admin:x": a name and a secret side by side.
+_LOGIN = re.compile(
+    r"(?:\b(?:log-?ins?|creds?|credentials|accounts?|ssh|zugangsdaten|anmeldedaten|credenciales|identifiants)\b|账号|账户|登录)"
+    r"(?:\s+(?:are|is|sind|son|sont|for\s+[^\s:]{1,30}))?\s*[:：]?\s*(?P<p>[\w.@-]{2,40})(?:\s*/\s+|\s+/\s*|:)"
+    rf"{_BARE}",
+    re.IGNORECASE,
+)
+_PIN = re.compile(r"\b(?P<p>PIN)(?:\s+(?:is|ist|lautet|es)\s+|\s*[:=]\s*)(?P<w>\d{4,8})\b")
 _WORD = re.compile(rf"{_ANY_NAME}|(?P<k>\bkeys?\b)", re.IGNORECASE)
 _TOKEN = re.compile(r"(?<![A-Za-z0-9_\-+/])[A-Za-z0-9][A-Za-z0-9_\-.+/~$!]{15,}={0,2}")
 _KINDS = {
     "api-key": ("key", "schlüssel", "clave", "clé", "chave", "chiave", "密", "秘钥", "キー", "ключ"),
     "token": ("token", "jeton", "令牌", "トークン", "토큰", "токен"),
 }
+_LONG_HEX = re.compile(r"[0-9a-fA-F]{32,}$")
 _TRAILING = ".,;:!?)]}*_。，"
 _REACH = 120
 # A value stands near its word: at most this far before and behind it, and at most two lines further down.
@@ -87,7 +98,7 @@ def named_secrets(text: str, lower: str) -> Iterator[Span]:
     """
     for start, end in _windows(text, lower):
         yield from _assigned(text, start, end)
-        for pattern, judge in ((_SAID, _is_said), (_BESIDE, _is_beside), (_OPTION, _is_option), (_BEFORE, _is_beside)):
+        for pattern, judge in _JUDGED:
             for match in pattern.finditer(text, start, end):
                 span = _span(match)
                 if span and judge(text[span[0] : span[1]], match):
@@ -151,7 +162,7 @@ def _is_assigned(text: str, span: Span, match: re.Match[str]) -> bool:
     if is_ordinary(value) and not (value.isdigit() and len(value) >= 4 and not short_name):
         return False
     alone = quoted or not text[span[1] : span[1] + 40].split("\n")[0].strip(" .,;:!?)]}*_`\"'。，")
-    return len(value) >= 4 and not short_name and (tight or alone) and " " not in value
+    return len(value) >= 4 and not short_name and (tight or (alone and " " not in value))
 
 
 def _is_said(value: str, match: re.Match[str]) -> bool:
@@ -166,7 +177,7 @@ def _is_said(value: str, match: re.Match[str]) -> bool:
 
 def _is_beside(value: str, match: re.Match[str]) -> bool:
     if match.groupdict().get("s"):
-        return looks_random(value)
+        return looks_random(value) or bool(_LONG_HEX.match(value))
     return looks_like_password(value) and " " not in value and "://" not in value and not value.startswith("/")
 
 
@@ -174,6 +185,25 @@ def _is_option(value: str, match: re.Match[str]) -> bool:
     if is_placeholder(value) or is_ordinary(value) or value.startswith("-"):
         return False
     return looks_like_assigned(value) if match["s"] else len(value) >= 4 and not value.isdigit()
+
+
+def _is_login(value: str, match: re.Match[str]) -> bool:
+    """Beside a name, hosts and regions look like passwords too; they have no capitals."""
+    return value != value.lower() and _is_beside(value, match)
+
+
+def _is_pin(value: str, _match: re.Match[str]) -> bool:
+    return value.isdigit()
+
+
+_JUDGED = (
+    (_SAID, _is_said),
+    (_BESIDE, _is_beside),
+    (_OPTION, _is_option),
+    (_BEFORE, _is_beside),
+    (_LOGIN, _is_login),
+    (_PIN, _is_pin),
+)
 
 
 def _random_beside_word(text: str, start: int, limit: int) -> Iterator[Span]:

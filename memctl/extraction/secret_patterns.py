@@ -90,6 +90,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape("notion-key", "secret_ ntn_", _START + r"(?:secret|ntn)_[A-Za-z0-9]{32,}", mixed=True),
     _shape("grafana-token", "glsa_ glc_", _START + r"gl(?:sa|c)_[A-Za-z0-9_+/=]{24,}"),
     _shape("new-relic-key", "nrak-", r"NRAK-[A-Z0-9]{20,}"),
+    _shape("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_-]{20,}"),
+    _shape("brevo-key", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[A-Za-z0-9-]{16,}"),
     _shape("telegram-token", ":aa", _START + r"\d{8,10}:AA[A-Za-z0-9_-]{30,}"),
     _shape("azure-key", "accountkey= sharedaccesskey=", r"(?i:AccountKey|SharedAccessKey)=(?P<v>[A-Za-z0-9+/=%]{16,})"),
     _shape(
@@ -111,6 +113,9 @@ SHAPES: tuple[Shape, ...] = (
         "authorization",
         r"""(?i:authorization)["']?\s*[:=]\s*["']?(?i:token|apikey|key|digest|negotiate)\s+(?P<v>[^\s"'`,;]{8,})""",
     ),
+    _shape("basic-auth", "basic ", r"(?i:\bbasic)\s+(?P<v>[A-Za-z0-9+/]{10,}={1,2})"),
+    _shape("cookie", "cookie", r"(?i:cookie)\b[^\n=]{0,40}=(?P<v>[A-Za-z0-9%._-]{16,})", mixed=True),
+    _shape("token", "://", r"://(?P<v>[A-Za-z0-9]{16,})@(?=\w)", mixed=True),
     _shape("password", "://", r"://[^\s/:@\"'`<>]*:(?P<v>[^\s/@\"'`<>]+)@(?=[\w\[])"),
     _shape(
         "password",

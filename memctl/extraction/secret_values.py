@@ -89,7 +89,11 @@ def looks_random(value: str) -> bool:
 
 
 def _is_random_piece(piece: str) -> bool:
-    if len(piece) < _RANDOM_PIECE or _HEX.match(piece) or sum(c.isdigit() for c in piece) < 2:
+    if (
+        len(piece) < _RANDOM_PIECE
+        or _HEX.match(piece)
+        or sum(c.isdigit() for c in piece) < (1 if len(piece) >= 30 else 2)
+    ):
         return False
     return not piece.isdigit() and mixes(piece) and _transitions(piece) >= 0.3
 
