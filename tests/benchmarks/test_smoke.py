@@ -1,4 +1,4 @@
-"""The benchmarks run from beginning to end at the smallest size, so that they never rot. What they measure is not judged."""
+"""The benchmarks run from beginning to end at the smallest size, so that they never rot. No figure is judged here."""
 
 import json
 
