@@ -3,13 +3,14 @@
 Every text of a transcript goes through it: what was said, what tools were asked and what they answered.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from memctl.extraction.characters import strip_invisible
 from memctl.extraction.echoes import cut_echoes
-from memctl.extraction.quarantine import INVISIBLE, Injected, shingles, sift, sift_repeats
+from memctl.extraction.quarantine import INVISIBLE, Injected, Injections, sift, sift_repeats
 from memctl.extraction.redact import RedactionRules, redact, repeated
 from memctl.model import Message, Role, ToolCall, ToolResult, Transcript
 
@@ -49,6 +50,10 @@ class Cleaned:
 
 
 DEFAULT_RULES = CleaningRules()
+# Agents that mostly show what they fetched or ran: what they say is not their own.
+_CARRIER = re.compile(
+    r"surfer|fetch|browser|scrap|crawl|execut|terminal|shell|runner|tool(?:box)?s?(?:$|[_\s-])", re.IGNORECASE
+)
 
 
 def clean(transcript: Transcript, rules: CleaningRules = DEFAULT_RULES) -> Cleaned:
@@ -79,7 +84,7 @@ class _Run:
     def clean(self, message: Message) -> Message:
         """Clean one message with its tool calls and results."""
         # System prompts are never extracted from; what they order is legitimate.
-        trusted = message.role is not Role.TOOL
+        trusted = message.role is not Role.TOOL and not _CARRIER.search(message.speaker)
         sifting = self.rules.quarantine and message.role is not Role.SYSTEM
         text = self._text(message, message.text, trusted=trusted, sifting=sifting)
         calls = tuple(replace(call, arguments=self._safe(call.arguments)[0]) for call in message.tool_calls)
@@ -91,29 +96,29 @@ class _Run:
 
     def clean_again(self, messages: list[Message]) -> list[Message]:
         """Take out what one message gave away and another repeats: bare secrets, injected words."""
-        again = repeated(self.values)
-        known = frozenset(run for suspect in self.suspects for run in shingles(suspect.text))
-        if again is None and not known:
+        secrets = repeated(self.values)
+        known = Injections.of(suspect.text for suspect in self.suspects)
+        if secrets is None and not known.texts:
             return messages
-        return [self._without_repeats(message, known) for message in messages]
+        return [self._without_repeats(message, secrets, known) for message in messages]
 
-    def _without_repeats(self, message: Message, known: frozenset[tuple[str, ...]]) -> Message:
-        sifted_known = known if message.role is not Role.SYSTEM else frozenset()
-
+    def _without_repeats(self, message: Message, secrets: re.Pattern[str] | None, known: Injections) -> Message:
         def again(text: str) -> str:
-            sifted = sift_repeats(self._hide_repeated(text), sifted_known)
+            hidden = self._hide(text, secrets)
+            if message.role is Role.SYSTEM:
+                return hidden
+            sifted = sift_repeats(hidden, known)
             self._suspect(message, sifted.injected)
             return sifted.text
 
-        calls = tuple(replace(call, arguments=self._hide_repeated(call.arguments)) for call in message.tool_calls)
+        calls = tuple(replace(call, arguments=self._hide(call.arguments, secrets)) for call in message.tool_calls)
         results = tuple(replace(result, content=again(result.content)) for result in message.tool_results)
         return _changed(message, again(message.text), calls, results)
 
-    def _hide_repeated(self, text: str) -> str:
-        pattern = repeated(self.values)
-        if pattern is None:
+    def _hide(self, text: str, secrets: re.Pattern[str] | None) -> str:
+        if secrets is None:
             return text
-        text, count = pattern.subn("[redacted: repeated]", text)
+        text, count = secrets.subn("[redacted: repeated]", text)
         if count:
             self.redactions["repeated"] += count
         return text

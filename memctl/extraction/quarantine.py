@@ -19,7 +19,9 @@ _STRING_END = re.compile(r"[\"']\s*[,}\]]|\\n|\s\|\s")
 _LINE_END = re.compile(rf"(?:\n|{_STRING_END.pattern})\Z")
 _WORDS = re.compile(r"[^\W_]+(?:[.'/:-][^\W_]+)*|[\u3400-\u9fff]")
 _LONG_LINE = 400
-_SHINGLE = 5
+_RUN = 5
+_SHORTEST_QUOTE = 3
+_QUOTATION = re.compile(r"[\"“„«`]([^\"“”„«»`\n]{6,300})[\"”“»`]")
 
 OVERRIDE = "tells agents to ignore their instructions"
 ADDRESS = "speaks to machines, not to the reader"
@@ -59,24 +61,49 @@ def sift(text: str, *, trusted: bool) -> Sifted:
     return Sifted("".join(kept) if injected else text, tuple(injected))
 
 
-def sift_repeats(text: str, known: frozenset[tuple[str, ...]]) -> Sifted:
-    """Take out the sentences that repeat ``known`` injected words, whoever says them."""
-    if not known or known.isdisjoint(shingles(text)):
+@dataclass(frozen=True, slots=True)
+class Injections:
+    """The injected texts of a chat: what another message must not repeat."""
+
+    texts: tuple[str, ...]
+    runs: frozenset[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Injections":
+        """Collect injected texts."""
+        flat = tuple(" ".join(_words(text)) for text in texts)
+        return cls(flat, frozenset(run for text in flat for run in _runs(text)))
+
+    def repeated_in(self, sentence: str) -> bool:
+        """Whether a sentence shares five words in a row with them, or quotes three of them in quotation marks."""
+        if not self.runs.isdisjoint(_runs(sentence)):
+            return True
+        quotes = [_words(quote[0]) for quote in _QUOTATION.finditer(sentence)]
+        return any(" ".join(words) in text for words in quotes if len(words) >= _SHORTEST_QUOTE for text in self.texts)
+
+
+def sift_repeats(text: str, injections: Injections) -> Sifted:
+    """Take out the sentences that repeat injected words, whoever says them."""
+    if not injections.texts or not injections.repeated_in(text):
         return Sifted(text)
     kept: list[str] = []
     injected: list[Injected] = []
     for piece in _sentences(text):
-        repeats = not known.isdisjoint(shingles(piece))
-        if repeats:
+        if injections.repeated_in(piece):
             injected.append(Injected(piece.strip(), REPEATED))
-        kept.append("" if repeats else piece)
+        else:
+            kept.append(piece)
     return Sifted("".join(kept) if injected else text, tuple(injected))
 
 
-def shingles(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield every run of five words (or Chinese characters): what two texts share if one quotes the other."""
-    words = _WORDS.findall(plain(text).lower())
-    yield from (tuple(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1))
+def _words(text: str) -> list[str]:
+    """Words and Chinese characters, in lower case."""
+    return _WORDS.findall(plain(text).lower())
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    words = _words(text)
+    yield from (tuple(words[i : i + _RUN]) for i in range(len(words) - _RUN + 1))
 
 
 def _may_matter(text: str) -> bool:
@@ -90,7 +117,7 @@ def _sift_region(region: Region) -> tuple[str, list[Injected]]:
         reason = _reason_hidden(region.text)
         return ("", [Injected(region.text.strip(), reason)]) if reason else (region.text, [])
     pieces = list(_sentences(region.text))
-    reasons = _judge_foreign(pieces) if region.foreign else [_reason_spoken(plain(piece)) for piece in pieces]
+    reasons = _judge_foreign(pieces) if region.foreign else _judge_spoken(pieces)
     kept = "".join(piece for piece, reason in zip(pieces, reasons, strict=True) if not reason)
     found = [Injected(p.strip(), r) for p, r in zip(pieces, reasons, strict=True) if r and p.strip()]
     return kept, _joined(found)
@@ -111,6 +138,26 @@ def _judge_foreign(pieces: list[str]) -> list[str]:
         reach = reason
         reasons.append(reason or _reason_orders(flat))
         before = piece
+    return reasons
+
+
+def _judge_spoken(pieces: list[str]) -> list[str]:
+    """Give each sentence of speech the reason to set it apart, or "".
+
+    Behind a sentence that addresses machines the rest of its line goes too: it was pasted. Behind one that may be a
+    report only further orders go.
+    """
+    reasons: list[str] = []
+    before, reach, pasted = "", "", False
+    for piece in pieces:
+        flat = plain(piece)
+        reason = _reason_spoken(flat)
+        if reason:
+            pasted = ADDRESSES.in_(flat, flat.lower())
+        elif reach and not _LINE_END.search(before) and (pasted or _is_order(flat)):
+            reason = reach
+        reasons.append(reason)
+        before, reach = piece, reason
     return reasons
 
 
