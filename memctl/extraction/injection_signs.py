@@ -28,8 +28,10 @@ class Signs:
     def found(self, text: str, lower: str) -> Iterator[tuple[int, int]]:
         """Yield the places of the signs in a text; ``lower`` is the same text in lower case."""
         for row in self.rows:
-            if any(stem in lower for stem in row.stems):
-                yield from (match.span() for match in row.pattern.finditer(text))
+            for stem in row.stems:  # a plain loop: this is the hottest line of cleaning
+                if stem in lower:
+                    yield from (match.span() for match in row.pattern.finditer(text))
+                    break
 
     def count(self, text: str, lower: str) -> int:
         """Count the signs that do not overlap."""

@@ -50,7 +50,7 @@ class Sifted:
 
 def sift(text: str, *, trusted: bool) -> Sifted:
     """Part a text from the instructions injected into it; ``trusted`` marks the speech of people and agents."""
-    if not _may_matter(text):
+    if not _may_matter(text, trusted=trusted):
         return Sifted(text)
     kept: list[str] = []
     injected: list[Injected] = []
@@ -106,10 +106,13 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
     yield from (tuple(words[i : i + _RUN]) for i in range(len(words) - _RUN + 1))
 
 
-def _may_matter(text: str) -> bool:
+def _may_matter(text: str, *, trusted: bool) -> bool:
     flat = plain(text)
     lower = flat.lower()
-    return any(signs.in_(flat, lower) for signs in (OVERRIDES, ADDRESSES, REMEMBERS, ORDERS))
+    # Orders alone matter only in foreign text: speech without quotes, fences and markup has none.
+    signs = (OVERRIDES, ADDRESSES, REMEMBERS)
+    foreign = not trusted or "<" in text or ">" in text or "```" in text
+    return any(kind.in_(flat, lower) for kind in (signs if not foreign else (*signs, ORDERS)))
 
 
 def _sift_region(region: Region) -> tuple[str, list[Injected]]:
