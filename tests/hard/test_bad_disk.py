@@ -62,25 +62,28 @@ def test_a_full_disk_is_a_clear_error_and_the_old_state_is_intact(filled, small_
     assert command("check").code == 0
 
 
-def test_a_read_only_folder_can_be_recalled_from_and_says_that_it_cannot_be_written(home, tmp_path):
-    if (
-        os.geteuid() == 0
-        and subprocess.run(["mount", "--bind", "-o", "ro", home, home], capture_output=True).returncode
-    ):
-        pytest.skip("this machine does not let us mount read-only")
-    if os.geteuid() == 0:
-        subprocess.run(["mount", "-o", "remount,ro,bind", home], check=True)
-    else:
+@pytest.fixture
+def closed(home):
+    """The store in a folder that cannot be written, by root neither."""
+    root = os.geteuid() == 0
+    if not root:
         home.chmod(0o500)
-    try:
-        command = CommandLine(home)
-        recalled = command("recall", "which language is the API written in", "--agent", "team")
-        written = command("remember", "The cache is Valkey", "--agent", "team")
-    finally:
-        if root:
-            subprocess.run(["umount", "-l", home], check=True)
-        else:
-            home.chmod(0o700)
+    elif subprocess.run(["mount", "--bind", home, home], capture_output=True).returncode:
+        pytest.skip("this machine does not let us mount read-only")
+    else:
+        subprocess.run(["mount", "-o", "remount,ro,bind", home], check=True)
+    yield home
+    if root:
+        subprocess.run(["umount", "-l", home], check=True)
+    else:
+        home.chmod(0o700)
+
+
+def test_a_read_only_folder_can_be_recalled_from_and_says_that_it_cannot_be_written(closed):
+    command = CommandLine(closed)
+
+    recalled = command("recall", "which language is the API written in", "--agent", "team")
+    written = command("remember", "The cache is Valkey", "--agent", "team")
 
     assert (recalled.code, "Go" in recalled.out) == (0, True), recalled.err
     assert written.code == 5
