@@ -12,7 +12,7 @@ def main() -> None:
         sys.exit(code)
     from memctl.cli import app
 
-    app()
+    app(prog_name="memctl")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from memctl import times
-from memctl.errors import MemctlError, NotFound, StoreBusy
+from memctl.errors import ExitCode, MemctlError, NotFound
 from memctl.server.failures import RequestRefused, shape, shape_of
 from memctl.store.files import LocalFiles
 
@@ -26,7 +26,9 @@ ACCEPTED, DONE, FAILED = "accepted", "done", "failed"
 _ATTEMPTS = 3
 _LONGEST_QUEUE = 1000
 _KEPT = timedelta(days=7)
-_BUSY_PAUSE = 1.0
+FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 60.0
+_SENDERS_FAULT = (ExitCode.USAGE, ExitCode.INPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,21 @@ class Jobs:
         return self._finish(replace(job, status=DONE, result=result))
 
     def _patiently(self, job: Job) -> dict[str, Any] | None:
-        """Work on a job, waiting as long as it takes for another writer; None where the server is stopping."""
+        """Work on a job, as long as it takes until store and models allow it; None where the server is stopping.
+
+        Only what was sent can make a job fail. A busy or full store and a missing model are the server's trouble:
+        the job says what it waits for.
+        """
+        pause = FIRST_PAUSE
         while not self._stopping.is_set():
             try:
                 result = self._work(job.agent, job.request or {})
-            except StoreBusy:
-                self._stopping.wait(_BUSY_PAUSE)
+            except MemctlError as error:
+                if error.exit_code in _SENDERS_FAULT:
+                    raise
+                self._write(replace(job, error=shape_of(error)["error"]))
+                self._stopping.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             return None if self._stopping.is_set() and result.get("status") == "partial" else result
         return None
