@@ -33,8 +33,9 @@ _KEY_NAMES = "|".join(
     密钥 密鑰 令牌 秘钥 アクセスキー トークン 토큰 ключ токен""".split()  # noqa: SIM905
 )
 _TRIGGERS = """
-    zugangscode access\\scode de\\sacceso d.accès ry\\scode up\\scode login cred anmelde ssh 账号 账户 登录
-    pass pwd pw pin mdp clave kennwort contrase senha wachtwoord lösenord adgangskode salasana hasł haslo heslo jelsz
+    zugangscode access\\scode de\\sacceso d.accès ry\\scode up\\scode \\blogin \\bcred anmelde \\bssh\\b 账号 账户 登录
+    pass pwd pw\\b \\bpin\\b mdp clave kennwort contrase senha wachtwoord lösenord adgangskode salasana hasł haslo
+    heslo jelsz
     парол parola şifre 密 口令 パスワード 暗証番号 비밀번호 key secret token credential schlüssel geheimnis zugangsdaten
     credencial clé jeton identifiants chave segredo chiave 令牌 秘钥 キー トークン 토큰 ключ токен
 """
