@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from memctl.embedding.models import Embedder
     from memctl.extraction.clean import CleaningRules
+    from memctl.extraction.llm import LlmExtractor
     from memctl.extraction.local import LocalExtractor
     from memctl.extraction.types import Extractor
-    from memctl.rules.relation import Relate
+    from memctl.rules.relation import Pair, Relate, Relation
     from memctl.store import Store
 
 
@@ -113,12 +114,14 @@ class OpenMemory:
     @cached_property
     def extractor(self) -> "Extractor":
         """The extractor that the settings name; the LLM one falls back to the local one."""
-        local = self.local_extractor
-        if self.settings["extraction.extractor"] != "llm":
-            return local
+        return self.llm_extractor if self.settings["extraction.extractor"] == "llm" else self.local_extractor
+
+    @cached_property
+    def llm_extractor(self) -> "LlmExtractor":
+        """The extractor that asks a language model and falls back to the local one."""
         from memctl.extraction.llm import LlmExtractor
 
-        return LlmExtractor.from_settings(self.settings, fallback=local, on_note=self.note)
+        return LlmExtractor.from_settings(self.settings, fallback=self.local_extractor, on_note=self.note)
 
     @cached_property
     def local_extractor(self) -> "LocalExtractor":
@@ -136,7 +139,12 @@ class OpenMemory:
         from memctl.rules.relation import Relater
 
         encoder, about = open_classifier("judge")
-        return Relater(encoder.run, about)
+        relater = Relater(encoder.run, about)
+        if self.settings["extraction.judge"] != "llm":
+            return relater
+        from memctl.extraction.llm_judge import LlmJudge
+
+        return _SecondOpinion(relater, LlmJudge.from_settings(self.settings, on_note=self.note).ask)
 
     def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
         """Tell what kind of memory each sentence is."""
@@ -168,3 +176,21 @@ class OpenMemory:
             for text in self._store.notes:
                 self.note(text)
             self._store.notes.clear()
+
+
+class _SecondOpinion:
+    """Pairs that the trained judge is unsure of are asked of a language model, which sees their texts only."""
+
+    def __init__(self, first: "Relate", ask: "Callable[[Sequence[tuple[str, str]]], list[str]]") -> None:
+        self._first = first
+        self._ask = ask
+
+    def __call__(self, pairs: "Sequence[Pair]") -> "list[Relation]":
+        from memctl.rules.relation import Label, Relation
+
+        relations = self._first(pairs)
+        unsure = [place for place, relation in enumerate(relations) if relation.label is Label.UNSURE]
+        answers = self._ask([(pairs[place].old, pairs[place].new) for place in unsure])
+        for place, answer in zip(unsure, answers, strict=True):
+            relations[place] = Relation(Label(answer), relations[place].score, "llm", relations[place].chances)
+        return relations

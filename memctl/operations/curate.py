@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memctl.errors import NotFound, UsageProblem
+from memctl.extraction.llm_cache import LlmCache, default_folder
 from memctl.extraction.redact import redact
 from memctl.memory import OpenMemory
 from memctl.model import Action, Fact, Interval, MemoryType, Result, Source, State, Verdict, Wording
@@ -120,6 +121,7 @@ def forget(memory: OpenMemory, facts: Sequence[Fact], *, purge: bool = False, dr
         return _write(memory, "forget", verdicts, dry_run=dry_run)
     if not dry_run:
         memory.store.purge([fact.id for fact in facts], wait=memory.wait)
+        LlmCache(default_folder()).clear()  # what a model once said of these facts goes too
     return Result("forget", Curated(tuple(verdicts), "", dry_run, purged=len(facts)))
 
 

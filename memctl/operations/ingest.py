@@ -6,7 +6,7 @@ judged and written as one commit, so an interrupted run keeps what it had and go
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -105,9 +105,9 @@ class _Tally:
     files: list[FileReport] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     redactions: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     verdicts: list[Verdict] = field(default_factory=list)
     explained: list[Explained] = field(default_factory=list)
-    used: list[str] = field(default_factory=list)
     run: str = ""
 
 
@@ -137,8 +137,10 @@ def ingest(
     reading = Reading(scope, at, format, memory.cleaning_rules(), again)
     store = memory.existing if dry_run else memory.created
     ledger = Ledger(store.transcripts(agent=scope) if store else ())
-    tally = _Tally()
     listed = list(documents(paths, stdin or _read_stdin, stdin_name))
+    if dry_run and memory.settings["extraction.extractor"] == "llm":
+        return Result("ingest", _planned(memory, listed, reading, ledger))
+    tally = _Tally()
     for batch in _batches(memory, listed, reading, ledger, progress or Unseen()):
         with memory.writing("ingest", dry_run=dry_run):
             _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
@@ -147,7 +149,23 @@ def ingest(
             break
     if alone:
         _raise_if_nothing_was_readable(tally)
-    return Result("ingest", _ingested(scope, tally, dry_run, explain), tuple(tally.problems))
+    return Result("ingest", _ingested(scope, tally, dry_run=dry_run), tuple(tally.problems))
+
+
+def _planned(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger) -> Ingested:
+    """Tell what asking a language model would cost, without asking it."""
+    plan: Counter[str] = Counter()
+    files: list[FileReport] = []
+    for batch in _batches(memory, listed, reading, ledger, Unseen()):
+        prepared = [place(memory, step, reading, ledger) for step in batch if isinstance(step, Prepared)]
+        cost = memory.llm_extractor.plan([item.transcript for item in prepared], [item.since for item in prepared])
+        plan.update(calls=cost.calls, tokens=cost.tokens, cached=cost.cached)
+        files += [
+            FileReport(item.transcript.path, "read", item.transcript.format, len(item.fresh)) for item in prepared
+        ]
+    return Ingested(
+        reading.agent, tuple(files), dict.fromkeys(map(str, _COUNTED), 0), {}, dry_run=True, plan=dict(plan)
+    )
 
 
 _OUT_OF_TIME = Problem("out_of_time", "the time for this run was used up", "", "Run it again to go on.")
@@ -228,6 +246,8 @@ def _take(
     for item in prepared:
         ledger.add(ledger_entry(item, scope, memory.now()))
     _report(batch, prepared, extractions, judged, tally, explain=explain)
+    if dry_run or explain:  # only these show verdicts; keeping them all would let memory grow with the run
+        tally.verdicts.extend(judged.verdicts)
 
 
 def _in_order(claims: list[Claim]) -> list[Claim]:
@@ -321,7 +341,8 @@ def _report(
     explain: bool,
 ) -> None:
     """Add the batch to what the run will tell."""
-    tally.verdicts.extend(judged.verdicts)
+    tally.counts.update(str(verdict.action) for verdict in judged.verdicts)
+    by_path = _counts_by_path(judged)
     for step in batch:
         if isinstance(step, Problem):
             tally.problems.append(step)
@@ -330,7 +351,7 @@ def _report(
             tally.files.append(FileReport(step.path, "copy" if step.copy_of else "unchanged", notes=_copy_note(step)))
     for item, extraction in zip(prepared, extractions, strict=True):
         tally.redactions.update(item.cleaned.redactions)
-        tally.files.append(_file_report(item, extraction, judged))
+        tally.files.append(_file_report(item, extraction, by_path.get(item.transcript.path, {})))
         if explain:
             tally.explained.append(Explained(item.transcript.path, extraction.trace))
 
@@ -339,36 +360,37 @@ def _copy_note(step: Unchanged) -> tuple[str, ...]:
     return (f"the same bytes as {step.copy_of}",) if step.copy_of else ()
 
 
-def _file_report(item: Prepared, extraction: Extraction, judged: Judged) -> FileReport:
-    path = item.transcript.path
-    mine = Counter(
-        str(verdict.action)
-        for verdict in judged.verdicts
-        if any(source.transcript == path for source in verdict.fact.sources)
-    )
+def _counts_by_path(judged: Judged) -> dict[str, Counter[str]]:
+    """Count the verdicts that concern each file, in one pass."""
+    counts: dict[str, Counter[str]] = {}
+    for verdict in judged.verdicts:
+        for path in {source.transcript for source in verdict.fact.sources}:
+            counts.setdefault(path, Counter())[str(verdict.action)] += 1
+    return counts
+
+
+def _file_report(item: Prepared, extraction: Extraction, counts: Mapping[str, int]) -> FileReport:
     status = "read" if not item.since else "grown" if item.fresh else "unchanged"
     return FileReport(
-        path,
+        item.transcript.path,
         status,
         item.transcript.format,
         len(item.transcript.messages),
         len(item.fresh),
-        dict(mine),
+        dict(counts),
         (*item.transcript.notes, *extraction.notes),
     )
 
 
-def _ingested(scope: str, tally: _Tally, dry_run: bool, explain: bool) -> Ingested:
-    counts = Counter(str(verdict.action) for verdict in tally.verdicts)
-    shown = tuple(tally.verdicts) if dry_run or explain else ()
+def _ingested(scope: str, tally: _Tally, *, dry_run: bool) -> Ingested:
     return Ingested(
         scope,
         tuple(tally.files),
-        {str(action): counts.get(str(action), 0) for action in _COUNTED},
+        {str(action): tally.counts[str(action)] for action in _COUNTED},
         dict(tally.redactions),
         tally.run,
         dry_run,
-        shown,
+        tuple(tally.verdicts),
         tuple(tally.explained),
     )
 

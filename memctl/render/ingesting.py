@@ -56,6 +56,10 @@ def ingested(result: Result[Ingested], **_: Any) -> None:
         for file in data.files:
             for note in file.notes:
                 line(f"{file.path}: {note}", "dim")
+    if data.plan:
+        plan = data.plan
+        line(f"Would ask the model {plan['calls']} times, about {plan['tokens']:,} tokens ({plan['cached']} cached).")
+        return
     line(_sum(data))
 
 
