@@ -23,13 +23,13 @@ def test_every_program_stands_by_itself(title):
 
 
 def test_a_group_chat_starts_with_what_the_last_one_decided(capsys):
-    out = run(capsys, "… a hosted extract-and-recall service")
+    out = run(capsys, "… 0Latency")
 
     assert "PostgreSQL 16" in out.split("<memctl-memory")[-1]
 
 
 def test_types_and_lifetimes_are_kept(capsys):
-    out = run(capsys, "… a memory API")
+    out = run(capsys, "… Kronvex")
 
     assert "an answer to" in out
     assert "bullet points" in out
@@ -39,7 +39,7 @@ def test_types_and_lifetimes_are_kept(capsys):
 
 
 def test_tools_remember_and_recall_with_tags(capsys):
-    out = run(capsys, "… memory as tools")
+    out = run(capsys, "… Memstore")
 
     assert "Remembered." in out
     assert "30 June" in out
@@ -47,7 +47,7 @@ def test_tools_remember_and_recall_with_tags(capsys):
 
 
 def test_state_survives_a_restart(capsys):
-    out = run(capsys, "… a key-value store")
+    out = run(capsys, "… BotWire")
 
     assert "['index', 'about', 'prices']" in out
     assert Memory("crawler").state.get("status") == {"phase": "read", "pages": 3}
@@ -55,7 +55,7 @@ def test_state_survives_a_restart(capsys):
 
 
 def test_a_prompt_is_built_from_what_matters(capsys):
-    out = run(capsys, "… a table of messages in SQLite")
+    out = run(capsys, "… a SQLite table")
 
     assert "metric" in out.split("<memctl-memory")[-1]
     assert len(Memory("tutor").transcript(format="json").messages) == 4
