@@ -3,9 +3,9 @@
 A backup is a folder (or a ``.tar``/``.tar.gz`` file of one) that is itself a store, without index, spool and lock.
 """
 
+import dataclasses
 import shutil
-import tarfile
-import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from memctl.errors import DamagedStore, NoStore, UsageProblem
 from memctl.store import sums
 from memctl.store.guard import file_errors, private_files
-from memctl.store.home import META_FILE, Home, locate, read_meta
+from memctl.store.home import META_FILE, Home, locate, read_meta, write_meta
 
 _PARTS = ("record", META_FILE, sums.SUMS_FILE)
 _ARCHIVES = (".tar", ".tar.gz", ".tgz")
@@ -51,6 +51,7 @@ def load(source: Path, home: Home) -> None:
         with _workplace(place.parent) as folder:
             _unpack(source, folder)
             _verify(folder)
+            _rename_store(folder)
             place.mkdir(mode=0o700, exist_ok=True)
             # The description goes last: until it is there, there is no store.
             for name in sorted(_PARTS, key=lambda part: part == META_FILE):
@@ -60,6 +61,8 @@ def load(source: Path, home: Home) -> None:
 @contextmanager
 def _workplace(parent: Path) -> Iterator[Path]:
     """Make a folder beside the target, so that putting in place is a rename; gone afterwards."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix=".memctl-backup-", dir=parent) as name:
         folder = Path(name) / "store"
         folder.mkdir(mode=0o700)
@@ -93,11 +96,14 @@ def _copy_objects(home: Home, folder: Path) -> None:
 
 
 def _load_to_objects(source: Path, home: Home) -> None:
+    import tempfile
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "store"
         folder.mkdir(mode=0o700)
         _unpack(source, folder)
         _verify(folder)
+        _rename_store(folder)
         files = home.files()
         for path in sorted((folder / "record").rglob("*")):
             if path.is_file():
@@ -114,6 +120,8 @@ def _unpack(source: Path, folder: Path) -> None:
             elif part.exists():
                 shutil.copy2(part, folder / name)
         return
+    import tarfile
+
     try:
         with tarfile.open(source) as archive:
             archive.extractall(folder, filter="data")
@@ -131,12 +139,22 @@ def _verify(folder: Path) -> None:
         raise DamagedStore(path=folder, reason=f"{name} {problem}")
 
 
+def _rename_store(folder: Path) -> None:
+    """Give a restored store an id of its own: what machines cached of the one before it is worth nothing."""
+    copy = locate(folder)
+    meta = read_meta(copy)
+    if meta is not None:
+        write_meta(copy, dataclasses.replace(meta, id=uuid.uuid4().hex))
+
+
 def _put_in_place(folder: Path, target: Path) -> None:
     if not target.name.endswith(_ARCHIVES):
         if target.exists():
             target.rmdir()
         folder.rename(target)
         return
+    import tarfile
+
     packed = folder.parent / "packed"
     with tarfile.open(packed, "w" if target.name.endswith(".tar") else "w:gz") as archive:
         for name in _PARTS:

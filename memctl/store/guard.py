@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,10 +11,15 @@ from memctl.errors import DamagedStore, MemctlError, ReadOnlyStore, StoreBusy
 
 CRASH_VARIABLE = "MEMCTL_CRASH_AT"
 
+_mask_turn = threading.Lock()
+_mask_users: list[int] = []
+_mask_before: list[int] = []
+
 _RUST_SOURCE = re.compile(r",?\s*(/|[a-z]:\\)\S+\.rs:\d+:\d+.*$", re.IGNORECASE | re.DOTALL)
 _FULL = ("no space left", "os error 28", "disk quota", "os error 122", "file too large")
 _FORBIDDEN = ("permission denied", "os error 13", "read-only file system", "os error 30", "operation not permitted")
 _CONFLICT = ("commit conflict", "concurrent", "could not set lock", "conflicting lock", "retryable")
+_UNREACHABLE = ("generic s3 error", "generic gcs error", "generic microsoftazure error", "error sending request")
 _OUR_BUG = ("error tokenizing", "sql parser", "schema error", "no field named", "received literal")
 
 
@@ -41,11 +47,19 @@ def translate(error: BaseException, where: str) -> MemctlError | None:
         return ReadOnlyStore(path=where, reason="the disk is full")
     if isinstance(error, PermissionError) or any(mark in text for mark in _FORBIDDEN):
         return ReadOnlyStore(path=where, reason=plain_reason(error))
+    if any(mark in text for mark in _UNREACHABLE):
+        return unreachable(error, where)
     if any(mark in text for mark in _CONFLICT):
         return StoreBusy(path=where, holder=f"another process ({plain_reason(error)})")
     if any(mark in text for mark in _OUR_BUG):
         return None
     return DamagedStore(path=where, reason=plain_reason(error))
+
+
+def unreachable(error: BaseException, where: str) -> StoreBusy:
+    """Make the error for an object store that does not answer."""
+    remedy = "Check the endpoint, the bucket and the credentials, then try again."
+    return StoreBusy(path=where, holder=f"nobody, but it cannot be reached ({plain_reason(error)})", remedy=remedy)
 
 
 @contextmanager
@@ -79,9 +93,18 @@ def file_errors(where: str) -> Iterator[None]:
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Create files that only their owner can read: also those that native code creates."""
-    previous = os.umask(0o077)
+    """Create files that only their owner can read: also those that native code creates.
+
+    The mask belongs to the whole process, so the first thread that comes sets it and the last that goes puts it back.
+    """
+    with _mask_turn:
+        if not _mask_users:
+            _mask_before.append(os.umask(0o077))
+        _mask_users.append(threading.get_ident())
     try:
         yield
     finally:
-        os.umask(previous)
+        with _mask_turn:
+            _mask_users.pop()
+            if not _mask_users:
+                os.umask(_mask_before.pop())

@@ -73,16 +73,22 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """The description of a store: format number, embedding model, time of creation."""
+    """The description of a store: format number, embedding model, time of creation.
+
+    ``id`` tells this store from others that are or were at the same place, whose caches must not be trusted.
+    """
 
     format: int
     model: Model
     created: datetime
+    id: str = ""
 
     def dump(self) -> bytes:
         """Give the description as the bytes of ``memctl.json``."""
         model = {"name": self.model.name, "digest": self.model.digest, "dimension": self.model.dimension}
-        return json.dumps({"format": self.format, "model": model, "created": iso(self.created)}, indent=1).encode()
+        return json.dumps(
+            {"format": self.format, "model": model, "created": iso(self.created), "id": self.id}, indent=1
+        ).encode()
 
 
 def is_uri(text: str) -> bool:
@@ -140,6 +146,7 @@ def _parse_meta(raw: dict[str, Any]) -> Meta:
         format=int(raw["format"]),
         model=Model(str(model["name"]), str(model["digest"]), int(model["dimension"])),
         created=parse_instant(raw["created"]),
+        id=str(raw.get("id", "")),
     )
 
 

@@ -1,4 +1,4 @@
-"""The index: a DuckDB file with the metadata of the record, for listing, counting and SQL. The only home of duckdb.
+"""The index: a DuckDB file with the metadata of the record, for listing, counting and SQL.
 
 It is derived. It carries the versions of the record's tables; behind → caught up, damaged or of another schema →
 built anew from the record. No process keeps it open: DuckDB lets a writer keep all others out, and a reader the
@@ -8,14 +8,23 @@ writer. Where it cannot be opened or written, the same index is built in memory 
 import json
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memctl.errors import UsageProblem
 from memctl.store import queries
+from memctl.store.connection import (
+    READ_ONLY,
+    Unusable,
+    connect,
+    connected,
+    deadline,
+    memory,
+    require_select,
+    transaction,
+)
 from memctl.store.guard import crash_point, plain_reason, private_files
 from memctl.store.home import Home
 from memctl.store.record import Record
@@ -23,30 +32,27 @@ from memctl.store.rows import columns
 from memctl.store.types import TABLES
 
 SCHEMA = 1
-_PATIENCE = 1.0
-# In this order: once the configuration is locked, nothing else can be set.
-_READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
 _LEFT_OUT = {"vector", "terms", "changes", "tool", "value", "sum"}
 _WITHOUT_TEXT = {"messages": {"text"}}
 
 _turns: dict[str, threading.RLock] = {}
 
 
-class Unusable(Exception):
-    """The index file cannot serve (now): the reason, and whether building it anew would help."""
+class Known(NamedTuple):
+    """How far the index knows a table: the version it looked at, and the highest number of a change."""
 
-    def __init__(self, reason: str, *, rebuild: bool) -> None:
-        super().__init__(reason)
-        self.rebuild = rebuild
+    version: int
+    sequence: int
 
 
 class Index:
     """The index of one store."""
 
-    def __init__(self, home: Home, record: Record, note: Callable[[str], None]) -> None:
-        """``note`` is told when the index had to be rebuilt or gone around."""
+    def __init__(self, home: Home, record: Record, identity: str, note: Callable[[str], None]) -> None:
+        """``identity`` is the store's id; ``note`` is told when the index had to be rebuilt."""
         self.path = home.index
         self.record = record
+        self.identity = identity
         self.note = note
         self._turn = _turns.setdefault(str(self.path), threading.RLock())
 
@@ -101,8 +107,8 @@ class Index:
         """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
         import duckdb
 
-        _require_select(query)
-        with self.reading() as connection, _deadline(connection, seconds):
+        require_select(query)
+        with self.reading() as connection, deadline(connection, seconds):
             try:
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
@@ -116,8 +122,8 @@ class Index:
         """Give the record's versions that the file knows, or None where it cannot be read."""
         with self._turn:
             try:
-                with _connected(self.path, read_only=True) as connection:
-                    return dict(_mark(connection)["versions"])
+                with connected(self.path, read_only=True) as connection:
+                    return self._versions(connection)
             except Unusable:
                 return None
 
@@ -125,8 +131,8 @@ class Index:
         """Say how the file disagrees with the record where it claims to agree; empty where it does not."""
         with self._turn:
             try:
-                with _connected(self.path, read_only=True) as connection:
-                    if _mark(connection)["versions"] != self.record.versions():
+                with connected(self.path, read_only=True) as connection:
+                    if self._versions(connection) != self.record.versions():
                         return ""
                     return next(filter(None, (self._compare(connection, table) for table in TABLES)), "")
             except Unusable as problem:
@@ -142,7 +148,7 @@ class Index:
         """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""
         for attempt in range(2):
             try:
-                connection = _connect(self.path, read_only=True)
+                connection = connect(self.path, read_only=True)
                 if self._agrees(connection):
                     return connection
             except Unusable as problem:
@@ -156,52 +162,76 @@ class Index:
         """Tell whether an open index knows all of the record; closed where it does not."""
         agrees = False
         try:
-            agrees = bool(_mark(connection)["versions"] == self.record.versions())
+            agrees = self._versions(connection) == self.record.versions()
         finally:
             if not agrees:
                 connection.close()
         return agrees
 
     def _in_memory(self) -> Any:
-        connection = _memory()
+        connection = memory()
         _create(connection)
-        self._load(connection, {}, 0)
-        for option in _READ_ONLY:
-            connection.execute(f"SET {option} = {_READ_ONLY[option]}")
+        self._load(connection, {})
+        for option in READ_ONLY:
+            connection.execute(f"SET {option} = {READ_ONLY[option]}")
         return connection
 
     def _catch_up(self) -> None:
-        with private_files(), _connected(self.path, read_only=False) as connection:
-            mark = _mark(connection)
-            with _transaction(connection):
-                self._load(connection, mark["versions"], mark["sequence"])
+        with private_files(), connected(self.path, read_only=False) as connection:
+            mark = self._mark(connection)
+            with transaction(connection):
+                self._load(connection, mark)
 
     def _fill(self, path: Path) -> None:
-        with _connected(path, read_only=False, create=True) as connection:
+        with connected(path, read_only=False, create=True) as connection:
             _create(connection)
-            with _transaction(connection):
-                self._load(connection, {}, 0)
+            with transaction(connection):
+                self._load(connection, {})
 
-    def _load(self, connection: Any, known: dict[str, int], sequence: int) -> None:
-        """Take in all rows that changed after ``sequence``, from the tables whose version is not the known one."""
-        versions, reached = self.record.versions(), sequence
-        for table in TABLES:
-            if known.get(table) != versions[table]:
-                where = f"changed > {sequence}" if known else ""
-                reached = max(reached, self._take_in(connection, table, where))
-        _set_mark(connection, versions, reached)
+    def _load(self, connection: Any, known: Mapping[str, Known]) -> None:
+        """Take in the rows that changed since, from the tables whose version is not the known one.
 
-    def _take_in(self, connection: Any, table: str, where: str) -> int:
-        highest = 0
+        Versions are read before rows: a table that moves on meanwhile is looked at again the next time. Each table
+        has its own number, since a writer commits them one after the other.
+        """
+        mark = dict(known)
+        for table, version in self.record.versions().items():
+            before = known.get(table)
+            if before is None or before.version != version:
+                highest = self._take_in(connection, table, before)
+                mark[table] = Known(version, max(highest, before.sequence if before else 0))
+        marks = {table: [*one] for table, one in mark.items()}
+        connection.execute("UPDATE memctl SET store = ?, mark = ?", [self.identity, json.dumps(marks)])
+
+    def _take_in(self, connection: Any, table: str, known: Known | None) -> int:
+        """Take in a table, whole or what changed since; gives the highest number of a change."""
+        highest, where = 0, f"changed > {known.sequence}" if known else ""
         for batch in self.record.batches(table, columns=indexed(table), where=where):
             if batch.num_rows:
                 highest = max(highest, *batch.column("changed").to_pylist())
-                _upsert(connection, table, batch, replacing=bool(where))
-        if where and queries.total(connection, table) != self.record.count(table):
-            # Rows were deleted behind our back (another machine's undo, a repair): take the table in whole.
+                _upsert(connection, table, batch, replacing=bool(known))
+        if known and queries.total(connection, table) != self.record.count(table):
+            # Rows were deleted (an undo, a purge, a repair, perhaps by another machine): take the table in whole.
             connection.execute(f"DELETE FROM {table}")  # noqa: S608
-            return self._take_in(connection, table, "")
+            return self._take_in(connection, table, None)
         return highest
+
+    def _mark(self, connection: Any) -> dict[str, Known]:
+        """Read how far an open index knows the record."""
+        import duckdb
+
+        try:
+            rows = connection.execute("SELECT schema, store, mark FROM memctl").fetchall()
+            if len(rows) != 1 or rows[0][0] != SCHEMA:
+                raise Unusable("it has another schema", rebuild=True)
+            if rows[0][1] != self.identity:
+                raise Unusable("it belongs to another store", rebuild=True)
+            return {table: Known(*one) for table, one in json.loads(rows[0][2]).items()}
+        except (duckdb.Error, ValueError, TypeError) as error:
+            raise Unusable(plain_reason(error), rebuild=True) from error
+
+    def _versions(self, connection: Any) -> dict[str, int]:
+        return {table: one.version for table, one in self._mark(connection).items()}
 
 
 def indexed(table: str) -> list[str]:
@@ -234,68 +264,8 @@ def _without_zones(table: Any) -> Any:
 def _create(connection: Any) -> None:
     for statement in queries.SCHEMA:
         connection.execute(statement)
-    connection.execute("CREATE TABLE memctl (schema INTEGER, versions VARCHAR, sequence BIGINT)")
-    connection.execute("INSERT INTO memctl VALUES (?, '{}', 0)", [SCHEMA])
-
-
-def _mark(connection: Any) -> dict[str, Any]:
-    import duckdb
-
-    try:
-        rows = connection.execute("SELECT schema, versions, sequence FROM memctl").fetchall()
-        if len(rows) != 1 or rows[0][0] != SCHEMA:
-            raise Unusable("it has another schema", rebuild=True)
-        return {"versions": json.loads(rows[0][1]), "sequence": rows[0][2]}
-    except (duckdb.Error, ValueError) as error:
-        raise Unusable(plain_reason(error), rebuild=True) from error
-
-
-def _set_mark(connection: Any, versions: dict[str, int], sequence: int) -> None:
-    connection.execute("UPDATE memctl SET versions = ?, sequence = ?", [json.dumps(versions), sequence])
-
-
-@contextmanager
-def _transaction(connection: Any) -> Iterator[None]:
-    import duckdb
-
-    try:
-        connection.execute("BEGIN")
-        yield
-        connection.execute("COMMIT")
-    except duckdb.Error as error:
-        raise Unusable(plain_reason(error), rebuild=True) from error
-
-
-@contextmanager
-def _connected(path: Path, *, read_only: bool, create: bool = False) -> Iterator[Any]:
-    connection = _connect(path, read_only=read_only, create=create)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
-    """Open the file, waiting a moment for other processes."""
-    import duckdb
-
-    if not create and not path.exists():
-        raise Unusable("it is missing", rebuild=True)
-    started = time.monotonic()
-    while True:
-        try:
-            return duckdb.connect(str(path), read_only=read_only, config=dict(_READ_ONLY) if read_only else {})
-        except duckdb.Error as error:
-            if "lock" not in str(error).lower():
-                raise Unusable(plain_reason(error), rebuild=not _forbidden(path, error)) from error
-            if time.monotonic() - started > _PATIENCE:
-                raise Unusable("another process has it open", rebuild=False) from error
-        time.sleep(0.01)
-
-
-def _forbidden(path: Path, error: Exception) -> bool:
-    text = str(error).lower()
-    return "permission denied" in text or "read-only" in text or not os.access(path.parent, os.W_OK)
+    connection.execute("CREATE TABLE memctl (schema INTEGER, store VARCHAR, mark VARCHAR)")
+    connection.execute("INSERT INTO memctl VALUES (?, '', '{}')", [SCHEMA])
 
 
 def _alive(pid: str) -> bool:
@@ -308,33 +278,5 @@ def _alive(pid: str) -> bool:
     return True
 
 
-def _memory() -> Any:
-    import duckdb
-
-    return duckdb.connect(":memory:")
-
-
 def _wal(path: Path) -> Path:
     return path.with_name(path.name + ".wal")
-
-
-def _require_select(query: str) -> None:
-    import duckdb
-
-    try:
-        statements = duckdb.extract_statements(query)
-    except duckdb.Error as error:
-        raise UsageProblem(reason=f"The query is not SQL: {plain_reason(error)}") from error
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise UsageProblem(reason="Only one SELECT is allowed")
-
-
-@contextmanager
-def _deadline(connection: Any, seconds: float) -> Iterator[None]:
-    timer = threading.Timer(seconds, connection.interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

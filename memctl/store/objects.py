@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from memctl.errors import ReadOnlyStore, StoreBusy
-from memctl.store.guard import crash_point, plain_reason
+from memctl.errors import ReadOnlyStore
+from memctl.store.guard import crash_point, plain_reason, unreachable
 from memctl.store.home import object_store_options
 
 
@@ -115,8 +115,4 @@ class ObjectFiles:
         except (PermissionDeniedError, UnauthenticatedError) as error:
             raise ReadOnlyStore(path=self.root, reason=plain_reason(error)) from error
         except BaseError as error:
-            raise StoreBusy(
-                path=self.root,
-                holder=f"nobody, but it cannot be reached ({plain_reason(error)})",
-                remedy="Check the endpoint, the bucket and the credentials.",
-            ) from error
+            raise unreachable(error, self.root) from error

@@ -37,6 +37,8 @@ from memctl.store.types import (
     StoredMessage,
 )
 
+FOLDING = "fold"
+
 
 class Reader:
     """All questions that a store answers. Tables are opened when they are first asked."""
@@ -47,7 +49,7 @@ class Reader:
         self.meta = meta
         self.notes: list[str] = []
         self.record = Record(home, meta.model.dimension, self.notes.append)
-        self.index = Index(home, self.record, self.notes.append)
+        self.index = Index(home, self.record, meta.id, self.notes.append)
 
     # Facts
 
@@ -187,7 +189,8 @@ class Reader:
         parts: dict[str, list[Row]] = {}
         for row in self.record.rows("runs"):
             parts.setdefault(row["run"], []).append(row)
-        found = sorted((_run_of(rows) for rows in parts.values()), key=lambda run: -run.sequence)
+        told = (_run_of(rows) for rows in parts.values())
+        found = sorted((run for run in told if run.command != FOLDING), key=lambda run: -run.sequence)
         return found[:limit]
 
 

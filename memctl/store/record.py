@@ -119,6 +119,11 @@ class Record:
         numbers = self.arrow("runs", columns=["sequence"]).column("sequence").to_pylist()
         return max(numbers, default=0)
 
+    def highest_change(self) -> int:
+        """Give the highest number of a change in any table; where runs were lost it is above ``sequence``."""
+        numbers = (self.arrow(table, columns=["changed"]).column("changed").to_pylist() for table in TABLES)
+        return max((max(listed, default=0) for listed in numbers), default=0)
+
     def _dataset(self, table: str) -> Any:
         import lance
 

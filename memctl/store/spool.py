@@ -39,6 +39,11 @@ def record_use(folder: Path, ids: Sequence[str], at: datetime) -> None:
             os.close(descriptor)
 
 
+def pending(folder: Path) -> bool:
+    """Tell whether there are counts that no writer has taken in."""
+    return any(folder.glob("*.jsonl"))
+
+
 def take(folder: Path, sequence: int) -> Uses:
     """Take the counts for batch ``sequence``. The files are renamed first, so that later recalls start new ones."""
     if not folder.is_dir():

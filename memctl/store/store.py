@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,7 +22,7 @@ from memctl.store.guard import crash_point, file_errors
 from memctl.store.home import FORMAT, META_FILE, Home, Meta, locate, read_meta, write_meta
 from memctl.store.journal import Batch
 from memctl.store.lock import FileLock, Holder, Lock
-from memctl.store.reader import Reader
+from memctl.store.reader import FOLDING, Reader
 from memctl.store.record import Record
 from memctl.store.rows import (
     Row,
@@ -90,7 +91,7 @@ class Store(Reader):
         place = locate(home)
         if read_meta(place) is None:
             _make_folders(place)
-            store = cls(place, Meta(FORMAT, model, times.now()))
+            store = cls(place, Meta(FORMAT, model, times.now(), uuid.uuid4().hex))
             with store.lock.held("create", wait):
                 if read_meta(place) is None:
                     stored = store.record.stored_dimension()
@@ -234,12 +235,35 @@ class Store(Reader):
         with self.lock.held("repair", wait):
             findings = audit.repair(self.home, self.index, self.files, self.record)
             self._finish_left()
+            self._note_repair(findings)
             return findings
+
+    def _note_repair(self, findings: Sequence[Finding]) -> None:
+        """Put the repair in the log, with a number above all that are left: lost runs must not be counted again."""
+        if findings:
+            sequence = self.record.highest_change() + 1
+            lost = sum(finding.code == "lost" for finding in findings)
+            row = batches.run_row(
+                RunInfo("repair", counts={"lost": lost}),
+                f"{times.now():%Y%m%dT%H%M%S}-{sequence:05d}",
+                0,
+                sequence,
+                times.now(),
+                batches.Plan(),
+            )
+            batch = batches.assemble(batches.Plan(), [row], sequence, spool.Uses(), self.meta.model.dimension)
+            self._perform(batch)
 
     def compact(self, *, wait: float = DEFAULT_WAIT) -> None:
         """Make deletions final: rewrite the tables, drop old versions, build the index anew."""
         with self.writing("compact", wait=wait):
+            self._fold_uses()
             self._compact()
+
+    def _fold_uses(self) -> None:
+        """Count in the recalls since the last write, where no write came along to do it."""
+        if spool.pending(self.home.spool):
+            self._commit(batches.Plan(), RunInfo(FOLDING), lambda _: [])
 
     def _compact(self) -> None:
         for table in TABLES:

@@ -41,7 +41,7 @@ def touched(row: Row) -> Touched:
 def find_run(rows: Sequence[Row], name: str | None) -> str:
     """Find the run that a user means by (the beginning or the end of) its id; None means the last one in effect."""
     if name is None:
-        effective = [row for row in rows if in_effect(row)]
+        effective = [row for row in rows if in_effect(row) and touched(row)]
         if not effective:
             raise NotFound(what="run", name="the last run", remedy="There is nothing to undo.")
         return str(max(effective, key=lambda row: row["sequence"])["run"])
