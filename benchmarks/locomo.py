@@ -1,4 +1,4 @@
-"""LoCoMo, turn-level evidence: are the turns that a question rests on among the first ten messages recalled?
+"""LoCoMo: the share of the turns a question rests on that is among the first ten messages recalled.
 
     python -m benchmarks.locomo PATH/locomo.json [--limit 10] [--conversations 5]
 
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     samples = json.loads(asked.data.read_text(encoding="utf-8"))[: asked.conversations]
     shares: dict[str, list[float]] = defaultdict(list)
     for sample in samples:
-        for question, share in measure(sample, asked.limit):
+        for question, share in play(sample, asked.limit):
             for name in ("all", CATEGORIES[question.category], sample.get("sample_id", "?")):
                 shares[name].append(share)
     for name, found in shares.items():
@@ -67,7 +67,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def measure(sample: dict[str, Any], limit: int) -> list[tuple[Asked, float]]:
+def measure(data: Path, limit: int = 10) -> float:
+    """Give the mean share over all conversations of a file."""
+    samples = json.loads(data.read_text(encoding="utf-8"))
+    shares = [share for sample in samples for _, share in play(sample, limit)]
+    return sum(shares) / len(shares)
+
+
+def play(sample: dict[str, Any], limit: int) -> list[tuple[Asked, float]]:
     """Play one conversation and give each question's share of evidence found."""
     questions = list(questions_of(sample))
     with tempfile.TemporaryDirectory(prefix="memctl-locomo-") as folder:
