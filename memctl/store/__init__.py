@@ -30,6 +30,13 @@ Reading (no lock, read-only folders too)::
     store.messages_of(transcript_id); store.neighbours(stored, before=1, after=1)
     store.state_get(agent, key); store.state_list(agent); store.runs(); store.holder()
     store.record_use(ids, at)                                                 # recall counts, never fails
+
+Upkeep::
+
+    store.undo(run=None, cascade=False, dry_run=False)      # Undone(runs, restored, removed, receipt); UndoBlocked
+    store.purge(ids)                                        # final: in no file afterwards; also store.compact()
+    store.check(); store.repair()                           # list[Finding]; check changes nothing
+    store.backup(target); Store.restore(source, home)       # folder or .tar[.gz], verified
 """
 
 from memctl.store.ledger import chains, transcript_id

@@ -5,6 +5,7 @@ running the conversion again finishes it, because it starts from the texts and n
 """
 
 import json
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,8 @@ def reembed(store: Store, model: Model, embed: Embed, *, wait: float) -> tuple[i
         facts = _convert(record, "facts", embed)
         messages = _convert(record, "messages", embed)
         _convert_log(record, embed)
-        write_meta(store.home, Meta(FORMAT, model, store.meta.created))
+        # A new id: the tables count their versions anew, so no index of the old ones may be trusted.
+        write_meta(store.home, Meta(FORMAT, model, store.meta.created, uuid.uuid4().hex))
         sums.refresh(store.home)
     fresh = Store.open(store.home.root)
     fresh.compact(wait=wait)

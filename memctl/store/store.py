@@ -241,17 +241,11 @@ class Store(Reader):
     def _note_repair(self, findings: Sequence[Finding]) -> None:
         """Put the repair in the log, with a number above all that are left: lost runs must not be counted again."""
         if findings:
-            sequence = self.record.highest_change() + 1
-            lost = sum(finding.code == "lost" for finding in findings)
-            row = batches.run_row(
-                RunInfo("repair", counts={"lost": lost}),
-                f"{times.now():%Y%m%dT%H%M%S}-{sequence:05d}",
-                0,
-                sequence,
-                times.now(),
-                batches.Plan(),
-            )
-            batch = batches.assemble(batches.Plan(), [row], sequence, spool.Uses(), self.meta.model.dimension)
+            sequence, lost = self.record.highest_change() + 1, sum(finding.code == "lost" for finding in findings)
+            info, nothing = RunInfo("repair", counts={"lost": lost}), batches.Plan()
+            name, part = self._run_name(info, sequence, times.now())
+            row = batches.run_row(info, name, part, sequence, times.now(), nothing)
+            batch = batches.assemble(nothing, [row], sequence, spool.Uses(), self.meta.model.dimension)
             self._perform(batch)
 
     def compact(self, *, wait: float = DEFAULT_WAIT) -> None:

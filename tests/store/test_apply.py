@@ -177,3 +177,15 @@ def test_files_and_versions_stay_few_over_many_small_runs(store, home):
     assert store.record.fragments("facts") <= 30
     assert len(list((home / "record" / "facts.lance" / "_versions").iterdir())) <= 100
     assert len(store.list_facts()) == 60
+
+
+def test_compact_counts_recalls_in_without_a_run_that_people_see(store, home):
+    fact = make_fact("one")
+    store.apply(Changes(facts=[write(fact)]), RUN)
+    store.record_use([fact.id], START)
+    store.compact()
+    store.compact()
+    assert store.fact(fact.id).uses == store.list_facts()[0].uses == 1
+    assert len(store.runs()) == 1
+    store.undo()
+    assert export(store) == []

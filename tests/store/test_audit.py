@@ -156,6 +156,16 @@ def test_a_half_copied_folder_is_damaged_not_empty(filled, home):
     assert len(export(store)) == 60
 
 
+def test_after_lost_runs_new_batches_still_reach_the_index(filled, home):
+    shutil.rmtree(home / "record" / "runs.lance")
+    store = Store.open(home)
+    store.repair()
+    fact = make_fact("fact 0 0", pinned=True)
+    store.apply(Changes(facts=[FactWrite(fact)]), RUN)
+    assert store.list_facts(Filter(pinned=True)) == [fact]
+    assert [run.command for run in store.runs()] == ["test", "repair"]
+
+
 def test_an_empty_folder_is_no_store(home):
     home.mkdir()
     with pytest.raises(NoStore):

@@ -10,11 +10,12 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from storekit import START, make_fact, message, write
+from storekit import DIMENSION, MODEL, START, make_fact, message, write
 
 from memctl.errors import UsageProblem
 from memctl.model import MemoryType, State
-from memctl.store import Changes, FactWrite, Filter, RunInfo, Store, StoredMessage
+from memctl.store import Changes, FactWrite, Filter, RunInfo, StateEntry, Store, StoredMessage, batch
+from memctl.store.rows import state_row, to_table
 
 RUN = RunInfo("test")
 NASTY = st.text(
@@ -228,3 +229,23 @@ except ReadOnlyStore as error:
     finally:
         for path in [home, *home.rglob("*")]:
             path.chmod(0o700)
+
+
+def test_a_reader_that_catches_up_in_the_middle_of_a_write_misses_nothing(filled, home):
+    filled.apply(Changes(state=[StateEntry("team", "k", 1, START)]), RUN)
+    sequence, later = filled.record.sequence() + 1, START + timedelta(days=9)
+    row = batch.rows_of(Changes(facts=[write(make_fact("in the middle"))]))["facts"][0] | {"changed": sequence}
+    filled.record.upsert("facts", to_table("facts", [row], DIMENSION))
+    assert Store.open(home).count_facts() == 6
+    row = state_row(StateEntry("team", "k", 2, later)) | {"changed": sequence}
+    filled.record.upsert("state", to_table("state", [row], DIMENSION))
+    assert Store.open(home).sql("SELECT updated_at FROM state")[1] == [(later.replace(tzinfo=None),)]
+
+
+def test_an_index_of_another_store_is_not_trusted(filled, home, tmp_path):
+    other = Store.create(tmp_path / "other", MODEL)
+    facts = [make_fact(f"other {number}") for number in range(5)]
+    other.apply(Changes(facts=[write(fact) for fact in facts]), RUN)
+    assert other.record.versions() == filled.record.versions()
+    shutil.copy(home / "index.duckdb", tmp_path / "other" / "index.duckdb")
+    assert {fact.text for fact in Store.open(tmp_path / "other").list_facts()} == {fact.text for fact in facts}
