@@ -13,12 +13,13 @@ from pathlib import Path
 
 from memctl.extraction.segment import words
 from memctl.extraction.turns import turns
-from memctl.extraction.windows import Turn, Window, windows
+from memctl.extraction.windows import Turn, Window, alone, windows
 from memctl.model import Message, Role, Transcript
 
 HERE = Path(__file__).parent
 LABELS = ("drop", "decision", "preference", "fact", "failure", "context", "temporary")
 IGNORED = -100
+TYPE_ONLY = 100  # added to a label that teaches the type but not whether to keep
 MAX_WORDS, MAX_CHARS, MAX_RUN = 28, 200, 3
 ROLES = {"user": Role.USER, "assistant": Role.AGENT, "tool": Role.TOOL, "function": Role.TOOL, "system": Role.SYSTEM}
 
@@ -148,6 +149,14 @@ def _ignore_partial(turn: Turn, fact: dict, labels: list[int]) -> None:
 def _alike(text: str, gold: str) -> float:
     said, wanted = set(text.lower().split()), set(gold.lower().split())
     return len(said & wanted) / (len(wanted) or 1) - 0.001 * len(said)
+
+
+def notes(facts: Iterable[dict]) -> list[Example]:
+    """Make an example of every gold text: what type it has, not whether it is worth keeping."""
+    return [
+        Example(Window(0, 0, 1, alone(fact["text"])), (TYPE_ONLY + LABELS.index(fact["type"]),), (0,), (1.0,))
+        for fact in facts
+    ]
 
 
 def examples(sessions: Iterable[Session]) -> list[Example]:

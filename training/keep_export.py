@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import onnx
 import torch
 from torch import nn
 
+from memctl.extraction.compose import Bar
 from training.judge_export import rounded
 from training.keep_data import LABELS
 from training.keep_model import MAX_TOKENS, KeepModel, tokenizer
@@ -50,10 +52,10 @@ def export(model: KeepModel, path: Path) -> None:
     onnx.save(rounded(onnx.load(str(path))), str(path))
 
 
-def write_card(path: Path, bar: dict, sources: list[Path]) -> None:
+def write_card(path: Path, bar: Bar, sources: list[Path]) -> None:
     """Describe the weights: classes, bars, and a digest of what they were trained on."""
     digest = hashlib.sha256()
     for source in sorted(sources):
         digest.update(source.read_bytes())
-    card = {"labels": list(LABELS), "bar": bar, "max_tokens": MAX_TOKENS, "trained_on": digest.hexdigest()}
+    card = {"labels": list(LABELS), "bar": asdict(bar), "max_tokens": MAX_TOKENS, "trained_on": digest.hexdigest()}
     path.write_text(json.dumps(card, indent=2) + "\n")

@@ -18,7 +18,7 @@ from torch.nn import functional
 from transformers import BertModel
 
 from memctl.extraction.windows import MARKER, SLOTS
-from training.keep_data import IGNORED, LABELS, Example
+from training.keep_data import IGNORED, LABELS, TYPE_ONLY, Example
 
 MAX_TOKENS = 256
 
@@ -36,6 +36,7 @@ class Recipe:
     dropout: float = 0.1
     smoothing: float = 0.05
     drop_weight: float = 0.8
+    note_weight: float = 1.0
     average_from: float = 0.5  # the weights are averaged over the last part of training
     frozen_layers: int = 2  # these stay as pretrained: less to overfit, and their states are computed once
 
@@ -156,12 +157,14 @@ def stack(group: Sequence[Ready]) -> tuple[torch.Tensor, torch.Tensor, torch.Ten
 
 
 def _loss(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor, recipe: Recipe) -> torch.Tensor:
+    """Weigh the cross-entropy of every unit; notes teach their type alone."""
     flat, wanted = logits.reshape(-1, len(LABELS)), labels.reshape(-1)
-    each = functional.cross_entropy(
-        flat, wanted, ignore_index=IGNORED, reduction="none", label_smoothing=recipe.smoothing
-    )
+    note = wanted >= TYPE_ONLY
+    options = {"ignore_index": IGNORED, "reduction": "none", "label_smoothing": recipe.smoothing}
+    whole = functional.cross_entropy(flat, torch.where(note, IGNORED, wanted), **options)
+    typed = functional.cross_entropy(flat[:, 1:], torch.where(note, wanted - TYPE_ONLY - 1, IGNORED), **options)
     weight = weights.reshape(-1) * torch.where(wanted == 0, recipe.drop_weight, 1.0) * (wanted != IGNORED)
-    return (each * weight).sum() / weight.sum().clamp(min=1.0)
+    return ((whole + recipe.note_weight * typed) * weight).sum() / weight.sum().clamp(min=1.0)
 
 
 def _groups(model: KeepModel, recipe: Recipe) -> list[dict]:

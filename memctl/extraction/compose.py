@@ -11,7 +11,8 @@ from memctl.extraction.windows import Turn
 from memctl.model import MemoryType
 
 _LEAD_WORDS = 5
-_SHORT_WORDS = 5
+_SHORT_WORDS = 6  # what is shorter seldom says what it is about
+_SUPPORT = 0.25  # a sentence this likely, too weak alone, still tells what the next one is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def _memory(judged: Sequence[Judged], wanted: Sequence[bool], i: int, turn: Turn
 def _reach(judged: Sequence[Judged], wanted: Sequence[bool], i: int) -> tuple[int, int]:
     """Take in the sentence before where this one leans on it, and clauses of the same sentence that are kept too."""
     first = last = i
-    if i > 0 and _needs_before(judged[i].unit) and _joinable(judged, i - 1, i):
+    if i > 0 and not wanted[i - 1] and _wants_before(judged[i - 1], judged[i].unit) and _joinable(judged, i - 1, i):
         first = i - 1
     while (
         last + 1 < len(judged)
@@ -149,8 +150,11 @@ def _reach(judged: Sequence[Judged], wanted: Sequence[bool], i: int) -> tuple[in
     return first, last
 
 
-def _needs_before(unit: Unit) -> bool:
-    return unit.kind == "sentence" and (leans_back(unit.text) or unit.continues)
+def _wants_before(before: Judged, unit: Unit) -> bool:
+    """Say whether a unit is better understood with the one before it."""
+    if unit.kind != "sentence":
+        return False
+    return before.keep >= _SUPPORT or unit.continues or words(unit.text) <= _SHORT_WORDS or leans_back(unit.text)
 
 
 def _follows(unit: Unit) -> bool:

@@ -12,10 +12,10 @@ _NAMED = (
     r"方案|选项"
 )
 _REFERENCE = re.compile(
-    rf"\b(?:{_NAMED})\s*\(?([A-F]|[1-9])\b\)?|(?:方案|选项)\s*([A-Fa-f]|[1-9一二三四])|"
+    rf"\b(?:{_NAMED})\s+\(?([A-F]|[1-9])\b\)?|(?:方案|选项)\s*([A-Fa-f]|[1-9一二三四])|"
     r"^\W*(?:(?:ok(?:ay)?|yes|ja|sí|vale|oui|sim|好的?|then|so|let's (?:do|go with|take)|go with|take|i(?:'d|"
     r" would)? (?:say|take|vote for|go for)|"
-    r"wir nehmen|nehmen wir|dann|vamos con|on prend|选|就)[\s,:，]*)*\(?([A-F])\)?(?:\s*(?:then|it is|please|"
+    r"wir nehmen|nehmen wir|dann|vamos con|on prend|选|就)[\s,:，]*)*\(?((?-i:[A-F]))\)?(?:\s*(?:then|it is|please|"
     r"dann|bitte|entonces|por favor|alors|então|吧))?\s*[.!,，。;:–—]",
     re.IGNORECASE,
 )
@@ -33,9 +33,10 @@ _PLACES = (
     ("fourth",),
 )
 _LAST = ("last", "letzte", "últim", "dern")
+_MARK = r"(?:option\s+|opción\s+|variante\s+|方案)?\(?([A-F])\s?(?:[):.](?=\s)|：)"
+_NEXT_MARK = _MARK.replace("([A-F])", "[A-F]")
 _INLINE = re.compile(
-    r"(?:^|[\s(,;:])(?:option\s+|opción\s+|variante\s+|方案)?\(?([A-F])\s?[):：.]\s*(.+?)(?=(?:[\s,;(]+(?:or |"
-    r"oder |o |ou )?(?:option\s+|opción\s+|variante\s+|方案)?\(?[A-F]\s?[):：.]\s)|$)",
+    rf"(?:^|[\s(,;:，；])\s*{_MARK}\s*(.+?)(?=[\s,;(，；]+(?:or |oder |o |ou |或)?{_NEXT_MARK}|$)",
     re.IGNORECASE,
 )
 _CHINESE_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}

@@ -242,8 +242,9 @@ def _ends_sentence(text: str, left: int, stop: re.Match[str], end: int) -> bool:
         return not ahead[:1].isdigit()
     if token.lower() in _ABBREVIATIONS or (len(token) == 1 and token.isalpha() and token.isupper()):
         return False
-    # People who type fast do not begin sentences with capitals; a long word before the dot is no abbreviation.
-    return not ahead[:1].islower() or len(token) > _LONGEST_ABBREVIATION or any(map(str.isdigit, token))
+    # People who type fast begin no sentence with a capital; and a long word before the dot is no abbreviation.
+    hasty = text[left:end].lstrip()[:1].islower()
+    return hasty or not ahead[:1].islower() or len(token) > _LONGEST_ABBREVIATION or any(map(str.isdigit, token))
 
 
 def _is_ordinal(sentence: str, ahead: str) -> bool:

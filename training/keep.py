@@ -1,0 +1,110 @@
+"""Train the keep model: cross-validate by team, choose the bars, train on everything, export.
+
+    python -m training.keep            all of it: report, weights, card
+    python -m training.keep --folds 0  the weights alone, with the bars that the card already has
+
+Needs torch, transformers and onnx beside memctl (all of them come with its embedding model's export).
+"""
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from memctl.extraction.compose import Bar
+from memctl.extraction.local import Card, LocalExtractor
+from memctl.extraction.windows import SLOTS
+from training.keep_data import HERE, LABELS, Example, Team, examples, load_all, notes
+from training.keep_export import export, write_card
+from training.keep_extra import load_extra
+from training.keep_model import KeepModel, Recipe, predict, prepare, train
+from training.keep_report import write_report
+from training.keep_score import figures, score
+
+WEIGHTS = HERE.parent / "memctl" / "weights"
+BARS = [0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
+Table = dict[tuple[str, str], np.ndarray]
+
+
+def lesson(teams: Sequence[Team]) -> list[Example]:
+    """Collect what some teams teach: their chats, and their gold texts for the types."""
+    chats = examples(session for team in teams for session in team.sessions)
+    return chats + notes(fact for team in teams for fact in team.facts)
+
+
+def fit(teams: Sequence[Team], recipe: Recipe, seed: int) -> KeepModel:
+    """Train on some teams and the extra chats."""
+    taught = lesson(teams) + examples(load_extra(HERE / "extra"))
+    return train(prepare(KeepModel(), taught, recipe.frozen_layers), recipe, seed)
+
+
+def answers(model: KeepModel, teams: Sequence[Team]) -> Table:
+    """Let a model judge every window of some teams."""
+    windows = examples(session for team in teams for session in team.sessions)
+    rows = predict(model, prepare(model, windows, 0), 0)
+    return {example.window.text: row for example, row in zip(windows, rows, strict=True)}
+
+
+def measure(teams: Sequence[Team], table: Table, bar: Bar, wrong: list[str] | None = None) -> dict[str, float]:
+    """Run the extractor on answers that were computed before, and score what it keeps."""
+
+    def classify(texts: Sequence[tuple[str, str]]) -> list[np.ndarray]:
+        rows = np.zeros((len(texts), SLOTS, len(LABELS)), np.float32)
+        for place, text in enumerate(texts):
+            rows[place, : len(table[text])] = table[text]
+        return [rows]
+
+    extractor = LocalExtractor(classify, Card(bar=bar))
+    counts: Counter = Counter()
+    for team in teams:
+        chats = [session.transcript for session in team.sessions]
+        counts += score(team, extractor.extract(chats, team.name), wrong)
+    return figures(counts)
+
+
+def cross_validate(teams: Sequence[Team], recipe: Recipe, folds: int, seed: int) -> Table:
+    """Judge every team by a model that has not seen it."""
+    table: Table = {}
+    for fold in range(folds):
+        started = time.time()
+        seen = [team for place, team in enumerate(teams) if place % folds != fold]
+        unseen = [team for place, team in enumerate(teams) if place % folds == fold]
+        table |= answers(fit(seen, recipe, seed), unseen)
+        print(f"fold {fold + 1} of {folds}: {time.time() - started:.0f} s", flush=True)
+    return table
+
+
+def best_bar(teams: Sequence[Team], table: Table) -> Bar:
+    """Choose the bar with the best F1 on unseen teams; of equals the higher, for fewer memories are better."""
+    return max(
+        (Bar(keep=keep) for keep in BARS), key=lambda bar: (round(measure(teams, table, bar)["f1"], 3), bar.keep)
+    )
+
+
+def main() -> None:
+    """Train, report, export."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folds", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    teams, recipe = load_all(HERE / "teams"), Recipe()
+    if arguments.folds:
+        table = cross_validate(teams, recipe, arguments.folds, arguments.seed)
+        bar = best_bar(teams, table)
+        write_report(HERE / "reports" / "keep.md", teams, recipe, bar, lambda chosen, at: measure(chosen, table, at))
+    else:
+        bar = Bar(**json.loads((WEIGHTS / "keep.json").read_text())["bar"])
+    export(fit(teams, recipe, arguments.seed), WEIGHTS / "keep.onnx")
+    sources = [*(HERE / "teams").rglob("*.json"), *(HERE / "extra").glob("*.txt")]
+    write_card(WEIGHTS / "keep.json", bar, [Path(source) for source in sources])
+
+
+if __name__ == "__main__":
+    main()

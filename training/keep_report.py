@@ -1,0 +1,43 @@
+"""The cross-validation of the keep model as a page: made by ``python -m training.keep``, never by hand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from memctl.extraction.compose import Bar
+from training.keep_data import Team
+from training.keep_model import Recipe
+
+Measure = Callable[[Sequence[Team], Bar], dict[str, float]]
+COLUMNS = ("precision", "recall", "f1", "type_accuracy", "expiry_right", "lasting_lost")
+
+
+def write_report(path: Path, teams: Sequence[Team], recipe: Recipe, bar: Bar, measure: Measure) -> None:
+    """Write how the extractor does on teams that its model has not seen."""
+    lines = [
+        "# Keep model: cross-validation",
+        "",
+        "Every team is judged by a model that was trained without it. A memory counts when it says all parts of a gold",
+        "fact, is no longer than a sentence or two and names the right message; optional facts are no junk.",
+        "",
+        f"Recipe: {', '.join(f'{name} {value}' for name, value in asdict(recipe).items())}.",
+        f"Teams: {len(teams)}. Bar: {bar.keep}.",
+        "",
+        *_table("bar", [(f"{keep:.2f}", measure(teams, replace(bar, keep=keep))) for keep in _around(bar.keep)]),
+        "",
+        *_table("team", [(team.name, measure([team], bar)) for team in teams]),
+        "",
+    ]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines))
+
+
+def _around(keep: float) -> list[float]:
+    return [round(keep + step, 2) for step in (-0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15) if 0 < keep + step < 1]
+
+
+def _table(first: str, rows: Sequence[tuple[str, dict[str, float]]]) -> list[str]:
+    head = f"| {first} | {' | '.join(COLUMNS)} | stored |"
+    rule = "|---" * (len(COLUMNS) + 2) + "|"
+    body = [f"| {name} | {' | '.join(f'{row[c]:.3f}' for c in COLUMNS)} | {row['stored']:.0f} |" for name, row in rows]
+    return [head, rule, *body]
