@@ -1,12 +1,11 @@
 """Where the time goes: the stages of an ingest and of a cold recall, from a sampling profiler."""
 
 import json
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from benchmarks.chats import write_folder
-from benchmarks.clock import PYTHON, environment
+from benchmarks.clock import PYTHON, environment, run
 from benchmarks.context import Context
 from benchmarks.figures import Figure
 from benchmarks.ingest import AGENT, warm_memory
@@ -55,7 +54,7 @@ def _recall(context: Context) -> Iterator[Figure]:
     spent: Counter[str] = Counter()
     for _ in range(_STARTS):
         command = (PYTHON, "-m", "benchmarks.sampler", str(target), *question)
-        subprocess.run(command, env=environment(home), check=True, capture_output=True)
+        run(command, environment(home))
         spent.update({stage: seconds / _STARTS for stage, seconds in json.loads(target.read_text()).items()})
     yield from _shares("cold recall", spent, f"{facts} facts")
 
