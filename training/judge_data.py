@@ -15,7 +15,9 @@ import numpy as np
 HERE = Path(__file__).parent
 FOLDS = 4
 _ALIKE_PER_FACT = 2
+_ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
 _APART_PER_FACT = 1
+_CROSSED_BETWEEN = (0.12, 0.42)  # cosine: of a like subject, but hardly about the same thing
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def _team(folder: Path, embed) -> Iterator[LabelledPair]:  # type: ignore[no-unt
                 tied.add((place[other], number))
                 yield LabelledPair(facts[place[other]]["text"], fact["text"], label, "team", folder.name)
     vectors = embed([fact["text"] for fact in facts])
-    for older, newer in _compatible(vectors, _closure(tied, len(facts))):
+    changes = {number for number, fact in enumerate(facts) if fact.get("supersedes")}
+    for older, newer in _compatible(vectors, _closure(tied, len(facts)), changes):
         yield LabelledPair(facts[older]["text"], facts[newer]["text"], "compatible", "team", folder.name)
 
 
@@ -96,14 +99,31 @@ def _closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:
     return linked
 
 
-def _compatible(vectors: np.ndarray, linked: np.ndarray) -> Iterator[tuple[int, int]]:
+def _compatible(vectors: np.ndarray, linked: np.ndarray, changes: set[int]) -> Iterator[tuple[int, int]]:
     """Choose for each fact the earlier ones that look most alike, and one that does not."""
     cosines = vectors @ vectors.T
     for newer in range(1, len(vectors)):
         free = [older for older in range(newer) if not linked[older, newer]]
         ranked = sorted(free, key=lambda older: -cosines[older, newer])
-        chosen = ranked[:_ALIKE_PER_FACT] + ranked[len(ranked) // 3 :][:_APART_PER_FACT]
+        alike = _ALIKE_PER_CHANGE if newer in changes else _ALIKE_PER_FACT
+        chosen = ranked[:alike] + ranked[len(ranked) // 3 :][:_APART_PER_FACT]
         yield from ((older, newer) for older in dict.fromkeys(chosen))
+
+
+def crossed_pairs(pairs: Sequence[LabelledPair], embed) -> list[LabelledPair]:  # type: ignore[no-untyped-def]
+    """Pair newer sentences with older ones of other pairs: words of change about something else change nothing."""
+    chosen = [pair for pair in pairs if pair.label != "compatible"]
+    cosines = embed([pair.new for pair in chosen]) @ embed([pair.old for pair in chosen]).T
+    random = np.random.default_rng(0)
+    low, high = _CROSSED_BETWEEN
+    crossed = []
+    for number, pair in enumerate(chosen):
+        others = [k for k in range(len(chosen)) if low <= cosines[number, k] <= high and chosen[k].fold == pair.fold]
+        others = [k for k in others if chosen[k].group != pair.group]
+        if others and (pair.label == "supersedes" or random.random() < 0.3):
+            old = chosen[int(random.choice(others))].old
+            crossed.append(LabelledPair(old, pair.new, "compatible", "crossed", pair.group))
+    return crossed
 
 
 def by_fold(pairs: Sequence[LabelledPair], fold: int) -> tuple[list[LabelledPair], list[LabelledPair]]:

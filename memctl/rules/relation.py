@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from memctl.rules.features import FEATURES, features
+from memctl.rules.hints import hinted
 from memctl.rules.identity import normalised
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Relater:
         """Give the calibrated chances of LABELS, a row a pair."""
         import numpy as np
 
-        logits = self._run([(pair.old, pair.new) for pair in pairs])[0]
+        logits = self._run([hinted(pair.old, pair.new) for pair in pairs])[0]
         seen = np.array([features(pair.old, pair.new, pair.cosine) for pair in pairs])
         return combine(np.hstack([logits, seen]), self._about)
 

@@ -11,7 +11,7 @@ _LOOSE = {"time", "size"}
 _SLACK = 0.025  # a month is not exactly 30 days, a gigabyte not exactly 1000 MB
 
 _UNIT_OF = re.compile(
-    r"(?P<number>(?<![\w.,])-?\d+(?:[.,]\d+)?)\s*-?(?:"
+    r"(?P<number>(?<![A-Za-z0-9_.,])-?\d+(?:[.,]\d+)?)\s*-?(?:"
     + "|".join(f"(?P<u{place}>{UNITS[unit][2]})" for place, unit in enumerate(UNITS))
     + r")(?![a-zäöüßé\d])",
     re.IGNORECASE,
@@ -35,9 +35,9 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"\bv?(?P<version>\d+(?:\.\d+){1,3})\b(?!\s?%)|\bv(?P<short>\d+)\b", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_YEAR = re.compile(r"(?<![A-Za-z0-9_])(?:19|20)\d\d(?![A-Za-z0-9_])")
 _PERIOD = re.compile(r"\b(?P<period>[QH][1-4])\b(?:\s+(?P<year>20\d\d))?", re.IGNORECASE)
-_BARE = re.compile(r"(?<![\w.,-])-?\d+(?:[.,]\d+)?(?![\w])")
+_BARE = re.compile(r"(?<![A-Za-z0-9_.,-])-?\d+(?:[.,]\d+)?(?![A-Za-z0-9_])")
 
 
 @dataclass(frozen=True, slots=True)

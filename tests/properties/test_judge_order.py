@@ -38,8 +38,7 @@ def view(known: dict[str, Fact]) -> list[tuple]:
     """What must not depend on the order: everything but the words that tell how it came about."""
     facts = sorted((fact for fact in known.values() if fact.rule != "same"), key=lambda fact: fact.id)
     return [
-        (f.id, f.text, f.state, f.said_at, f.last_said_at, f.wordings, f.held)
-        + (f.supersedes, f.superseded_by, f.contested_with)
+        (f.id, f.text, f.state, f.said_at, f.last_said_at, f.wordings, f.held, f.supersedes, f.superseded_by)
         for f in facts
     ]
 
