@@ -4,28 +4,35 @@ REST checks requests against these and publishes them in its OpenAPI document; M
 schemas. An unknown field is refused, so that a typing error is never taken for silence.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from memctl.errors import UsageProblem
+from memctl.times import parse_instant
 
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]+$"
 _DURATION = r"^([0-9]{1,4}[smhdw]|[0-9]{1,2}y|([0-9]{1,3}[smhdw]){2,3})$"
 LONGEST_TEXT = 4000
 
 
-def _text_only(value: Any) -> Any:
-    # Numbers would be read as seconds since 1970, which nobody means by "as_of": 5.
+def _instant(value: Any) -> Any:
+    # Left to itself, pydantic reads numbers as seconds since 1970, which nobody means by "as_of": 5.
+    if isinstance(value, datetime):
+        return value
     if not isinstance(value, str):
         raise ValueError("not a text with a date or time")  # noqa: TRY004  pydantic turns ValueError into its report
-    return value
-
-
-def _utc(value: datetime) -> datetime:
     try:
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    except OverflowError as error:
-        raise ValueError("out of range") from error
+        return parse_instant(value)
+    except UsageProblem as error:
+        raise ValueError("not an ISO date or time") from error
+
+
+def _visible(value: str) -> str:
+    if not any(char.isprintable() and not char.isspace() for char in value):
+        raise ValueError("there is nothing to read in it")
+    return value
 
 
 Scope = Annotated[
@@ -41,8 +48,7 @@ FactId = Annotated[
 RunId = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z-]+$")]
 Instant = Annotated[
     datetime,
-    BeforeValidator(_text_only),
-    AfterValidator(_utc),
+    BeforeValidator(_instant),
     Field(description="ISO 8601; without a zone it is UTC.", examples=["2026-05-04T09:00:00Z"]),
 ]
 Duration = Annotated[str, StringConstraints(pattern=_DURATION), Field(description="Like 7d, 12h or 1h30m.")]
@@ -53,16 +59,19 @@ Tag = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=_NO
 Query = Annotated[
     str, StringConstraints(min_length=1, max_length=8000), Field(description="What the agent is about to do.")
 ]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S")]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S"), AfterValidator(_visible)]
 StateKey = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=_NO_CONTROL)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
+# In the query of a URL everything is text.
+UrlLimit = Annotated[int, Field(ge=1, le=1000, strict=False)]
+UrlFlag = Annotated[bool, Field(strict=False)]
 Tokens = Annotated[int, Field(ge=16, le=100_000, description="The block is never longer than this.")]
 
 
 class Arguments(BaseModel):
-    """Arguments of an operation; nothing but the named fields is taken."""
+    """Arguments of an operation; nothing but the named fields is taken, and a "no" is no False."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class InScope(Arguments):
@@ -79,15 +88,30 @@ class ChatMessage(Arguments):
     name: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
+Conversation = Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+Messages = Annotated[list[ChatMessage], Field(min_length=1, max_length=2000)]
+
+
+def one_way(*ways: str) -> dict[str, Any]:
+    """Say in a schema that exactly one of these fields is given."""
+    return {"oneOf": [{"required": [way]} for way in ways]}
+
+
 class Ingest(InScope):
     """A conversation to learn from: its text, or its messages."""
 
-    content: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)] | None = Field(
-        default=None, description="The conversation as text, any format that memctl ingest reads."
-    )
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=5000)] | None = None
+    model_config = ConfigDict(json_schema_extra=one_way("content", "messages"))
+
+    content: Conversation = Field(default="", description="As text, in any format that memctl ingest reads.")
+    messages: Messages = Field(default_factory=list)
     at: Instant | None = Field(default=None, description="Dates messages that carry no time of their own.")
     dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _sent_once(self) -> "Ingest":
+        if bool(self.content) == bool(self.messages):
+            raise ValueError("send either content or messages")
+        return self
 
 
 class Remember(InScope):
@@ -129,7 +153,7 @@ class List(InScope):
     until: Instant | None = None
     as_of: Instant | None = None
     sort: SortName = "said"
-    limit: Limit = 50
+    limit: UrlLimit = 50
 
 
 class OneFact(Arguments):
@@ -141,7 +165,7 @@ class OneFact(Arguments):
 class Why(OneFact):
     """A fact, and how many turns around its sources to show."""
 
-    around: Annotated[int, Field(ge=0, le=20)] = 1
+    around: Annotated[int, Field(ge=0, le=20, strict=False)] = 1
 
 
 class Facts(Arguments):
@@ -184,7 +208,7 @@ class Diff(InScope):
 class Log(Arguments):
     """How many runs to list."""
 
-    limit: Limit = 20
+    limit: UrlLimit = 20
 
 
 class Undo(Arguments):
@@ -208,7 +232,7 @@ class Prune(InScope):
 class Export(InScope):
     """Which facts to export: the current ones, or with ``everything`` all states."""
 
-    everything: bool = False
+    everything: UrlFlag = False
 
 
 class StateSet(InScope):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from memctl.errors import MemctlError, NotFound, UnknownFormat, UsageProblem
+from memctl.errors import MemctlError, NotFound, UnknownFormat
 from memctl.memory import OpenMemory
 from memctl.model import Fact, RecallBlock, Result
 from memctl.server import arguments as args
@@ -71,7 +71,7 @@ def ingest(
         return operation(memory, ["-"], stdin=lambda: data, **options)
     except MemctlError as error:
         # Free text is no transcript, but somebody said it: take it as one message.
-        if error.code != UnknownFormat.code or given.messages is not None:
+        if error.code != UnknownFormat.code or given.messages:
             raise
         whole = _as_one_message(data)
         return operation(memory, ["-"], stdin=lambda: whole, **options)
@@ -79,11 +79,9 @@ def ingest(
 
 def transcript_bytes(given: args.Ingest) -> bytes:
     """Give what was sent as the bytes of a transcript file."""
-    if (given.content is None) == (given.messages is None):
-        raise UsageProblem(reason="send either content or messages", remedy="Give exactly one of the two.")
-    if given.content is not None:
+    if given.content:
         return given.content.encode("utf-8", "replace")
-    messages = [message.model_dump(exclude_none=True) for message in given.messages or ()]
+    messages = [message.model_dump(exclude_none=True) for message in given.messages]
     return json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace")
 
 

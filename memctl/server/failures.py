@@ -123,4 +123,4 @@ def _reason(error: Mapping[str, Any]) -> str:
         return "unknown field"
     if error.get("type") in _NO_JSON:
         return "not JSON"
-    return str(error.get("msg", "invalid")).rstrip(".")
+    return str(error.get("msg", "invalid")).removeprefix("Value error, ").rstrip(".")

@@ -6,14 +6,28 @@ into a row of the catalog.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from memctl.errors import UsageProblem
 from memctl.server import arguments as args
-from memctl.server.arguments import Arguments, ChatMessage, Duration, Instant, Limit, Query, Scope, Tag, Text, Tokens
+from memctl.server.arguments import (
+    Arguments,
+    Conversation,
+    Duration,
+    Instant,
+    Limit,
+    Messages,
+    Query,
+    Scope,
+    Tag,
+    Text,
+    Tokens,
+    UrlLimit,
+    one_way,
+)
 
+Asked = TypeVar("Asked", bound=Arguments)
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Days = Annotated[int, Field(ge=1, le=36500)]
 Metadata = Annotated[dict[str, Any], Field(max_length=50, description="Kept as tags key:value.")]
@@ -38,15 +52,29 @@ _OWN_TYPES = ("decision", "preference", "fact", "failure", "context", "temporary
 class ExtractRequest(Arguments):
     """A conversation to learn from: its text, its messages, or one exchange. Give exactly one of these."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            **one_way("content", "text", "messages", "human_message"),
+            "dependentRequired": {"agent_message": ["human_message"]},
+        }
+    )
+
     agent_id: Scope | None = None
     agent: Scope | None = None
-    content: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)] | None = None
-    text: Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)] | None = None
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=5000)] | None = None
-    human_message: Annotated[str, StringConstraints(min_length=1, max_length=200_000)] | None = None
-    agent_message: Annotated[str, StringConstraints(min_length=1, max_length=200_000)] | None = None
+    content: Conversation = ""
+    text: Conversation = Field(default="", description="Another word for content.")
+    messages: Messages = Field(default_factory=list)
+    human_message: Conversation = ""
+    agent_message: Conversation = ""
     at: Instant | None = None
     wait: bool = Field(default=False, description="Answer when it is done instead of at once.")
+
+    @model_validator(mode="after")
+    def _sent_once(self) -> "ExtractRequest":
+        ways = (self.content, self.text, self.messages, self.human_message)
+        if sum(map(bool, ways)) != 1 or (self.agent_message and not self.human_message):
+            raise ValueError("send exactly one of content, text, messages, or human_message with agent_message")
+        return self
 
     def scope(self) -> str | None:
         """Whose memory it is."""
@@ -54,41 +82,37 @@ class ExtractRequest(Arguments):
 
     def request(self) -> dict[str, Any]:
         """Give the arguments of ``ingest``, as JSON."""
-        exchange = [
-            {"role": role, "name": role, "content": said}
-            for role, said in (("user", self.human_message), ("assistant", self.agent_message))
-            if said
-        ]
-        sent: list[dict[str, Any]] = [
-            {"content": self.content} if self.content else {},
-            {"content": self.text} if self.text else {},
-            {"messages": [message.model_dump(exclude_none=True) for message in self.messages or ()]}
-            if self.messages
-            else {},
-            {"messages": exchange} if exchange else {},
-        ]
-        given = [way for way in sent if way]
-        if len(given) != 1:
-            raise UsageProblem(reason="send exactly one of content, text, messages or human_message and agent_message")
-        return {**given[0], **({"at": self.at.isoformat()} if self.at else {})}
+        dated = {"at": self.at.isoformat()} if self.at else {}
+        if self.content or self.text:
+            return {"content": self.content or self.text, **dated}
+        if self.messages:
+            return {"messages": [message.model_dump(exclude_none=True) for message in self.messages], **dated}
+        exchange = (("user", self.human_message), ("assistant", self.agent_message))
+        return {"messages": [{"role": role, "name": role, "content": said} for role, said in exchange if said], **dated}
 
 
 class RecallRequest(args.Recall):
     """A question, in memctl's words or in those of 0Latency."""
 
+    model_config = ConfigDict(json_schema_extra=one_way("query", "conversation_context"))
+
     agent_id: Scope | None = None
-    query: Query | None = None  # type: ignore[assignment]  # one of the two is required, see below
-    conversation_context: Query | None = Field(default=None, description="Another word for query.")
+    query: Query = ""
+    conversation_context: Query = Field(default="", description="Another word for query.")
     budget_tokens: Tokens | None = Field(default=None, description="Another word for max_tokens.")
-    dynamic_budget: bool = Field(default=False, description="Taken and not needed: a block is as short as it can be.")
+    dynamic_budget: bool = Field(default=False, description="Not needed: a block is as short as it can be.")
+
+    @model_validator(mode="after")
+    def _asked_once(self) -> "RecallRequest":
+        return _asked_once(self, self.query, self.conversation_context)
 
     def to_arguments(self) -> args.Recall:
         """Give the arguments of ``recall``."""
-        own = self.model_dump(exclude={"agent_id", "conversation_context", "budget_tokens", "dynamic_budget", "as_of"})
-        own["query"] = _one_of(self.query, self.conversation_context, "query")
+        own = self.model_dump(exclude={"agent_id", "conversation_context", "budget_tokens", "dynamic_budget"})
+        own["query"] = self.query or self.conversation_context
         own["agent"] = self.agent_id or self.agent
         own["max_tokens"] = self.max_tokens or self.budget_tokens
-        return args.Recall(**own).model_copy(update={"as_of": self.as_of})
+        return args.Recall(**own)
 
 
 class RememberRequest(Arguments):
@@ -121,8 +145,10 @@ class RememberRequest(Arguments):
 class AgentRecallRequest(Arguments):
     """A question, in the words of Kronvex."""
 
-    query: Query | None = None
-    message: Query | None = Field(default=None, description="Another word for query.")
+    model_config = ConfigDict(json_schema_extra=one_way("query", "message"))
+
+    query: Query = ""
+    message: Query = Field(default="", description="Another word for query.")
     limit: Limit | None = None
     top_k: Limit | None = Field(default=None, description="Another word for limit.")
     max_tokens: Tokens | None = None
@@ -132,11 +158,15 @@ class AgentRecallRequest(Arguments):
         default=None, description="Least score that is returned."
     )
 
+    @model_validator(mode="after")
+    def _asked_once(self) -> "AgentRecallRequest":
+        return _asked_once(self, self.query, self.message)
+
     def to_arguments(self, agent: str) -> args.Recall:
         """Give the arguments of ``recall``."""
         kind = own_type(self.memory_type)
         return args.Recall.model_construct(
-            query=_one_of(self.query, self.message, "query"),
+            query=self.query or self.message,
             agent=agent,
             limit=self.limit or self.top_k,
             max_tokens=self.max_tokens,
@@ -178,11 +208,11 @@ class MemstoreRecallQuery(Arguments):
     """A question, in the words of Memstore."""
 
     q: Query
-    limit: Limit = 5
-    top_k: Limit | None = Field(default=None, description="Another word for limit.")
+    limit: UrlLimit = 5
+    top_k: UrlLimit | None = Field(default=None, description="Another word for limit.")
     tags: Annotated[str, StringConstraints(max_length=2000)] = Field(default="", description="Separated by commas.")
     session: Label | None = None
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
+    threshold: Annotated[float, Field(ge=0, le=1, strict=False)] | None = Field(
         default=None, description="Least score that is returned."
     )
     agent: Scope | None = Field(default=None, description="The key's scope, if left out.")
@@ -216,10 +246,10 @@ def at_least(reply: dict[str, Any], threshold: float | None) -> dict[str, Any]:
     return {**reply, "memories": kept, "memories_used": len(kept)}
 
 
-def _one_of(first: str | None, second: str | None, name: str) -> str:
-    if not first and not second:
-        raise UsageProblem(reason=f"{name} is missing")
-    return first or second or ""
+def _asked_once(model: Asked, *questions: str) -> Asked:
+    if sum(map(bool, questions)) != 1:
+        raise ValueError("send one question")
+    return model
 
 
 def _tags(tags: list[str], session: str | None, metadata: Mapping[str, Any] | None) -> list[str]:

@@ -32,6 +32,13 @@ FACTS = (
     ("global", "Minutes of meetings are written in English", "preference"),
 )
 
+# A chat with something in it that no reader of it would forget.
+CHAT = (
+    "Ines: Please remember that all invoices must be archived for ten years.\n"
+    "Tomas: I tried the old scanner and it failed with a paper jam, so we use the new scanner instead.\n"
+    "Ines: We decided to close the workshop on Mondays from now on.\n"
+)
+
 
 def short_folder() -> Path:
     """A folder whose path is short enough for a socket file."""
@@ -160,4 +167,4 @@ def id_of(text: str, agent: str = "bakery-team") -> str:
     return fact_id(agent, text)
 
 
-__all__ = ["FACTS", "NOW", "Served", "id_of", "os", "short_folder", "until"]
+__all__ = ["CHAT", "FACTS", "NOW", "Served", "id_of", "os", "short_folder", "until"]

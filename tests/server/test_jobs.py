@@ -14,9 +14,7 @@ import pytest
 
 from memctl.errors import NotFound, StoreBusy, UsageProblem
 from memctl.server.jobs import Jobs
-from tests.server.conftest import Served, short_folder, until
-
-CHAT = "Ines: We decided to store the sails in the loft over winter.\nTomas: Good, the loft is dry."
+from tests.server.conftest import CHAT, Served, short_folder, until
 
 
 @pytest.fixture
@@ -128,7 +126,7 @@ def test_extraction_answers_at_once_and_is_done_in_the_background(http: httpx.Cl
     assert place == f"/v1/jobs/{answer.json()['job_id']}"
     done = until(lambda: (job := http.get(place).json())["status"] != "accepted" and job)
     assert done["status"] == "done"  # type: ignore[index]
-    assert "loft" in http.get("/v1/export", params={"agent": "sail-loft"}).text
+    assert "invoices" in http.get("/v1/export", params={"agent": "sail-loft"}).text
 
 
 def test_a_job_accepted_before_a_crash_is_done_once_after_it(
