@@ -21,14 +21,15 @@ from memctl.extraction.windows import MARKER, SLOTS
 from training.keep_data import IGNORED, LABELS, TYPE_ONLY, Example
 
 MAX_TOKENS = 256
+_STEP = 32  # lengths are rounded up to this: few shapes, so that the kernels made for one serve many batches
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How to train; chosen by cross-validation."""
 
-    epochs: int = 4
-    rate: float = 1e-4
+    epochs: int = 6
+    rate: float = 1.5e-4
     head_rate: float = 1e-3
     batch: int = 16
     warmup: float = 0.1
@@ -38,7 +39,7 @@ class Recipe:
     drop_weight: float = 0.8
     note_weight: float = 1.0
     average_from: float = 0.5  # the weights are averaged over the last part of training
-    frozen_layers: int = 2  # these stay as pretrained: less to overfit, and their states are computed once
+    frozen_layers: int = 3  # these stay as pretrained: less to overfit, and their states are computed once
 
 
 def tokenizer() -> Tokenizer:
@@ -143,7 +144,7 @@ def batches(made: Sequence[Ready], size: int, seed: int | None) -> list[list[int
 
 def stack(group: Sequence[Ready]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Pad a batch: tokens, states, labels, weights."""
-    longest = max(each.tokens.shape[1] for each in group)
+    longest = -(-max(each.tokens.shape[1] for each in group) // _STEP) * _STEP
     tokens = torch.zeros((len(group), 3, longest), dtype=torch.long)
     states = torch.zeros((len(group), longest, group[0].states.shape[1]))
     labels, weights = torch.full((len(group), SLOTS), IGNORED), torch.zeros((len(group), SLOTS))

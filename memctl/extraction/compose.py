@@ -11,8 +11,10 @@ from memctl.extraction.windows import Turn
 from memctl.model import MemoryType
 
 _LEAD_WORDS = 5
+# What happened is told in several sentences; decisions and facts are kept apart, for one may change without the other.
+_TOLD_TOGETHER = (MemoryType.FAILURE, MemoryType.TEMPORARY, MemoryType.CONTEXT)
 _SHORT_WORDS = 6  # what is shorter seldom says what it is about
-_SUPPORT = 0.25  # a sentence this likely, too weak alone, still tells what the next one is about
+_SUPPORT = 0.2  # a sentence this likely, too weak alone, still tells what the next one is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Bar:
     keep: float = 0.5
     question: float = 0.8
     error: float = 0.35
-    accepted: float = 0.35
+    accepted: float = 0.45
     types: dict[str, float] = field(default_factory=dict)
 
     def of(self, judged: Judged, accepted: bool) -> float:
@@ -143,7 +145,7 @@ def _reach(judged: Sequence[Judged], wanted: Sequence[bool], i: int) -> tuple[in
     while (
         last + 1 < len(judged)
         and wanted[last + 1]
-        and _follows(judged[last + 1].unit)
+        and _follows(judged[last], judged[last + 1])
         and _joinable(judged, first, last + 1)
     ):
         last += 1
@@ -157,8 +159,12 @@ def _wants_before(before: Judged, unit: Unit) -> bool:
     return before.keep >= _SUPPORT or unit.continues or words(unit.text) <= _SHORT_WORDS or leans_back(unit.text)
 
 
-def _follows(unit: Unit) -> bool:
-    return unit.continues or (unit.kind == "sentence" and leans_back(unit.text))
+def _follows(before: Judged, after: Judged) -> bool:
+    """Say whether two units that are both kept are one memory."""
+    unit = after.unit
+    if unit.continues or unit.kind != "sentence":
+        return unit.continues
+    return leans_back(unit.text) or (before.type is after.type and after.type in _TOLD_TOGETHER)
 
 
 def _joinable(judged: Sequence[Judged], first: int, last: int) -> bool:

@@ -20,6 +20,7 @@ DEFAULTS: Mapping[MemoryType, timedelta] = {
 _LEAST = {MemoryType.TEMPORARY: timedelta(hours=12), MemoryType.CONTEXT: timedelta(days=25)}
 _LEAST_FACT = timedelta(days=31)
 _LONGEST = timedelta(days=370)
+_SOON = timedelta(days=15)
 
 
 def _any(names: Mapping[str, object]) -> str:
@@ -129,6 +130,11 @@ def expires(
     if ahead:
         return max(max(moment.at for moment in ahead), said_at + _LEAST[kind])
     return said_at + default
+
+
+def passes(text: str, said_at: datetime) -> bool:
+    """Say whether a text names its own end within a fortnight, so that it tells of a passing state."""
+    return any(moment.ends and said_at < moment.at <= said_at + _SOON for moment in _moments(text, said_at))
 
 
 def _moments(text: str, now: datetime) -> Iterator[_Moment]:

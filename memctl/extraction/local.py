@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from memctl.extraction.compose import Bar, Judged, Memory, compose
-from memctl.extraction.expiry import DEFAULTS, expires
+from memctl.extraction.expiry import DEFAULTS, expires, passes
 from memctl.extraction.turns import turns
 from memctl.extraction.types import Extraction, Trace
 from memctl.extraction.windows import Turn, Window, alone, windows
@@ -111,15 +111,18 @@ class LocalExtractor:
     ) -> Claim:
         if message.at is None:
             raise ValueError("every message carries its time when it comes here")
+        kind = memory.type
+        if kind is MemoryType.FACT and passes(memory.text, message.at):
+            kind = MemoryType.TEMPORARY
         quote = message.text[judged[memory.first].unit.start : judged[memory.last].unit.end].strip()
         source = Source(transcript.path, message.index, message.speaker, quote, message.at, message.role.value)
         return Claim(
             text=memory.text,
-            type=memory.type,
+            type=kind,
             agent=agent,
             said_at=message.at,
             source=source,
-            expires_at=expires(memory.text, memory.type, message.at, self._lifetimes),
+            expires_at=expires(memory.text, kind, message.at, self._lifetimes),
             confidence=round(memory.score, 4),
             rule=memory.rule,
             because=memory.why,

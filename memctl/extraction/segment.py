@@ -7,6 +7,7 @@ keeps the place of its words in the message, so that the quote of a memory is wh
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memctl.extraction.timewords import MONTHS, word_set
 
@@ -75,6 +76,7 @@ class Unit:
     continues: bool = False
 
 
+@lru_cache(maxsize=4096)
 def words(text: str) -> int:
     """Count words; in scripts without spaces two characters count as one."""
     ideographs = len(_CJK.findall(text))

@@ -125,7 +125,10 @@ def test_system_prompts_are_never_read(extractor):
 
 
 def test_a_failed_run_is_remembered_with_its_cause(extractor):
-    output = 'exitcode: 1 (execution failed)\nCode output:\nTraceback (most recent call last):\n  File "x", line 1\nOSError: [Errno 28] No space left on device'
+    output = (
+        "exitcode: 1 (execution failed)\nCode output:\nTraceback (most recent call last):\n"
+        '  File "x", line 1\nOSError: [Errno 28] No space left on device'
+    )
     claim = extractor.extract([chat(("Ana", "Run it."), ("tool", output))], "t")[0].claims[0]
     assert claim.type is MemoryType.FAILURE
     assert claim.text == "Failed: OSError: [Errno 28] No space left on device"
