@@ -4,6 +4,7 @@ The score is a weighted mean of three parts between 0 and 1. Only relevance deci
 at all: something fresh or often said that does not bear on the question stays out.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from memctl.model import Fact, Hit
 from memctl.rules.identity import normalised
 from memctl.rules.lifetime import recency, reinforcement
-from memctl.rules.relevance import Candidate, Question, Weights, probabilities
+from memctl.rules.relevance import Candidate, Features, Question, Weights, features, outlook
 from memctl.rules.terms import analyse
 
 if TYPE_CHECKING:
@@ -54,11 +55,15 @@ def rank(
 ) -> list[Hit]:
     """Give the memories that bear on the question, best first and each said once; none where none does.
 
-    The same input gives the same order: equal scores are settled by the later word, then by id.
+    A ``floor`` from 0 to 1 replaces the calibrated cut. The same input gives the same order: equal scores are
+    settled by the later word, then by id.
     """
+    if not candidates:
+        return []
     balance = balance or Balance()
-    chances = probabilities(question, candidates, weights)
-    least = _least(chances, weights, floor)
+    rows = features(question, candidates)
+    chances = [weights.relevance.probability(row) for row in rows]
+    least = _least(question, rows, chances, weights) if floor is None or floor < 0 else floor
     hits = [
         _hit(candidate, chance, now, balance)
         for candidate, chance in zip(candidates, chances, strict=True)
@@ -78,10 +83,11 @@ def once(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit, _, _ in kept]
 
 
-def _least(chances: Sequence[float], weights: Weights, floor: float | None) -> float:
-    """Tell the least probability that is shown: the floor, and a share of the best."""
-    lowest = weights.floor if floor is None or floor < 0 else floor
-    return max(lowest, weights.share * max(chances, default=0.0))
+def _least(question: Question, rows: Sequence[Features], chances: Sequence[float], weights: Weights) -> float:
+    """Tell the least relevance that is shown: more than any where the question cannot be answered."""
+    if weights.answerable.probability(outlook(question, rows, chances)) < weights.least:
+        return math.inf
+    return max(weights.floor, weights.share * max(chances))
 
 
 def _hit(candidate: Candidate, chance: float, now: datetime, balance: Balance) -> Hit:
