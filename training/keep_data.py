@@ -7,14 +7,15 @@ is what says only part of a fact. All else is noise.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from memctl.extraction.segment import words
 from memctl.extraction.turns import turns
 from memctl.extraction.windows import Turn, Window, alone, windows
-from memctl.model import Message, Role, Transcript
+from memctl.model import Role, Transcript
+from memctl.transcripts import read
 
 HERE = Path(__file__).parent
 LABELS = ("drop", "decision", "preference", "fact", "failure", "context", "temporary")
@@ -64,11 +65,10 @@ def load(folder: Path) -> Team:
     sessions = []
     for number, entry in enumerate(gold["sessions"], 1):
         at = datetime.fromisoformat(entry["date"].replace("Z", "+00:00"))
-        messages = tuple(_message(i, m, at) for i, m in enumerate(json.loads((folder / entry["file"]).read_text())))
+        transcript = _transcript(folder / entry["file"], at)
         facts = [fact for fact in gold["facts"] if fact["session"] == number]
-        transcript = Transcript(str(folder / entry["file"]), "groupchat", messages)
         session = Session(folder.name, number, at, transcript, facts)
-        session.turns = turns(messages)
+        session.turns = turns(transcript.messages)
         label(session, gold["facts"])
         sessions.append(session)
     return Team(folder.name, sessions, gold["facts"])
@@ -79,10 +79,11 @@ def load_all(*roots: Path) -> list[Team]:
     return [load(path.parent) for root in roots for path in sorted(root.glob("*/gold.json"))]
 
 
-def _message(index: int, entry: dict, at: datetime) -> Message:
-    text = entry.get("content") or ""
-    role = ROLES.get(entry.get("role", "user"), Role.AGENT)
-    return Message(index, entry.get("name", "user"), role, text, at)
+def _transcript(path: Path, at: datetime) -> Transcript:
+    """Read a chat as the product does, so that the model sees in training what it sees in use."""
+    [transcript] = read(str(path), path.read_bytes())
+    dated = tuple(replace(message, at=message.at or at) for message in transcript.messages)
+    return replace(transcript, messages=dated)
 
 
 def says(text: str, fact: dict) -> bool:
@@ -102,7 +103,8 @@ def label(session: Session, all_facts: list[dict]) -> None:
     for place, turn in enumerate(session.turns):
         size = len(turn.units)
         labels, joins, weights = [0] * size, [0] * size, [1.0] * size
-        mine = [fact for fact in session.facts if place in fact["messages"]]
+        index = session.transcript.messages[place].index
+        mine = [fact for fact in session.facts if index in fact["messages"]]
         _mark_echoes(turn, all_facts, labels)
         for fact in sorted(mine, key=lambda fact: fact["required"]):
             _mark(turn, fact, labels, joins, weights)

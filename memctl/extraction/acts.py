@@ -16,7 +16,8 @@ PERSON, AGENT, TOOL = "person", "agent", "tool"
 
 _AGENT_NAME = re.compile(
     r"(?:agent|bot|assistant|copilot|gpt|llm|planner|coder|critic|reviewer|writer|orchestrator|surfer|executor|"
-    r"terminal|engineer|analyst|manager|researcher|proxy|helper|architect|tester|ai)(?:[_ -]?\d+)?$",
+    r"terminal|engineer|analyst|manager|researcher|proxy|helper|architect|tester|asistente|assist[ae]nte?|helfer|planer|"
+    r"(?<![^\W_])(?:ai|ki|ia))(?:[_ -]?\d+)?$|(?:助手|机器人|智能体)$",
     re.IGNORECASE,
 )
 _MACHINE_STYLE = re.compile(r"^#{1,4} |```|\*\*[^*\n]+\*\*|\bTERMINATE\b|^\|.*\|\s*$", re.MULTILINE)
@@ -93,8 +94,8 @@ def is_bare_reply(text: str) -> bool:
 def kinds(messages: Iterable[Message]) -> dict[str, str]:
     """Tell for each speaker whether it is a person, an agent or a tool.
 
-    Roles alone do not say: a saved group chat calls nearly everybody "user". So names and the way a
-    speaker writes count as well.
+    Roles do not say: a saved group chat calls nearly everybody "user", and readers call all who have a
+    name agents. So names count, tool calls, and the way a speaker writes.
     """
     found: dict[str, str] = {}
     for message in messages:
@@ -114,6 +115,6 @@ def _strongest(before: str | None, now: str) -> str:
 def _kind(message: Message) -> str:
     if is_output(message):
         return TOOL
-    if message.role in (Role.AGENT, Role.SYSTEM) or message.tool_calls or _AGENT_NAME.search(message.speaker):
+    if message.role is Role.SYSTEM or message.tool_calls or _AGENT_NAME.search(message.speaker):
         return AGENT
     return AGENT if len(_MACHINE_STYLE.findall(message.text)) >= 2 else PERSON

@@ -25,6 +25,7 @@ _CAUSE = re.compile(
     r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Warning|Timeout|Interrupt|Failure|"
     r"Killed)\b\s*[:(]?.*$"
 )
+_RAISED = re.compile(r"^[A-Za-z_]\w*(?:\.\w+)*\.[A-Z]\w*(?::\s|\s*$)")  # after a traceback: package.SomeName: words
 _COMPLAINT = re.compile(
     r"\b(?:error|fatal|failed|failure|cannot|can't|could not|couldn't|not found|denied|forbidden|refused|timed out|"
     r"timeout|killed|panic|exception|out of memory|no such|unauthorized|blocked|fehler|fehlgeschlagen|fallo|falló|"
@@ -83,13 +84,14 @@ def error_units(message: Message) -> list[Unit]:
 def _cause(text: str) -> tuple[int, int] | None:
     """Choose the line: the last exception named, else the first complaint, else how it was killed."""
     exception = complaint = killed = None
-    position = 0
+    position, traced = 0, False
     for line in text.splitlines(keepends=True):
         place = (position, position + len(line.rstrip("\r\n")))
         position += len(line)
+        traced = traced or _TRACEBACK.match(line) is not None
         if _NOISE.match(line) or not line.strip():
             continue
-        if _CAUSE.match(_STAMP.sub("", line)):
+        if _CAUSE.match(_STAMP.sub("", line)) or (traced and _RAISED.match(line)):
             exception = place
         elif _KILLED.match(line):
             killed = killed or place

@@ -18,6 +18,10 @@ def output(text, **more):
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
+        (
+            TRACEBACK.replace("ModuleNotFoundError", "psycopg2.errors.UniqueViolation"),
+            "psycopg2.errors.UniqueViolation: No module named 'lxml'",
+        ),
         (TRACEBACK, "ModuleNotFoundError: No module named 'lxml'"),
         (
             "ERROR:  canceling statement due to statement timeout\nHINT: 30s",
