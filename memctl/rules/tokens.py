@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-_PIECE = re.compile(r"( ?[A-Za-z]+)|([0-9]{1,3})|( (?=[!-/:-@\[-`{-~]))|[\x00-\x7f]|([^\x00-\x7f])")
+_PIECE = re.compile(r"( ?[A-Za-z]+)|( (?=[!-/:-@\[-`{-~]))|('(?=[A-Za-z]{3}))|[0-9]{1,3}|[\x00-\x7f]|([^\x00-\x7f])")
 _LETTER = 2 / 3  # where every pair merges, no two lone letters stay side by side: two tokens for three letters
 _SELDOM = re.compile(r"[A-Zjqvwxz]")  # letters that merge with few others
 _SAFE_LETTERS = 4
@@ -27,11 +27,13 @@ def count(text: str) -> int:
 
 
 def _cost(piece: re.Match[str]) -> int:
-    word, _, absorbed, rare = piece.groups()
+    word, absorbed, cutting, rare = piece.groups()
     if word:
         return _word_cost(word)
     if rare:
         return 1 if rare in _vocabulary().characters else len(rare.encode("utf-8", "surrogatepass"))
+    if cutting:  # taken for 's or 'll, it leaves an odd rest of the word: 's|tarting
+        return 2
     return 0 if absorbed else 1
 
 
