@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
-from memctl.model import Hit, MemoryType, MessageHit, Problem, RecallBlock, Result, State
+from memctl.model import Fact, Hit, MemoryType, MessageHit, Problem, RecallBlock, Result, State
 from memctl.rules.deep import Turn, score_turns
 from memctl.rules.history import holds_at
 from memctl.rules.layout import Layout
 from memctl.rules.pack import pack
 from memctl.rules.rank import Balance, rank
 from memctl.rules.relevance import Candidate, Question, Weights, fitted
+from memctl.store.corpus import likeness_around, read_corpus
 from memctl.store.types import Filter
 from memctl.times import parse_instant
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 GLOBAL_SCOPE = "global"
 _LINE_REMEDY = 'Write lines like {"query": "how we deploy"}.'
+_NOWHERE = ("", -1)
 _CANDIDATES = 60  # memories that each way of searching may propose
 _CANDIDATES_PAST = 200  # in the past there are also those that no longer hold
 
@@ -138,8 +140,7 @@ def _answers(memory: OpenMemory, questions: Sequence[Line], asked: Asked) -> lis
     store = memory.existing
     if store is None or not questions:
         return [_nothing(one.query, memory.scope(one.agent)) for one in questions]
-    vectors = memory.embed([one.query for one in questions])
-    weights = fitted("plain")
+    vectors, weights = _vectors(memory, [one.query for one in questions])
     blocks = [
         _answer(memory, store, one, vector, weights, replace(asked, as_of=one.as_of or asked.as_of), layout)
         for one, vector in zip(questions, vectors, strict=True)
@@ -183,6 +184,15 @@ def _answer(
     )
 
 
+def _vectors(memory: OpenMemory, queries: Sequence[str]) -> "tuple[np.ndarray, Weights]":
+    """Embed questions, by the encoder trained for them where it fits the store, and give the weights for it."""
+    from memctl.embedding.question import embed_questions, understands
+
+    if understands(memory.store.meta.model.name):
+        return embed_questions(queries), fitted("tuned")
+    return memory.embed(queries), fitted("plain")
+
+
 def _candidates(
     store: "Store", question: Question, vector: "np.ndarray", scopes: Sequence[str], now: datetime, asked: Asked
 ) -> list[Candidate]:
@@ -200,7 +210,15 @@ def _candidates(
     found = store.search_facts(
         vector, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
     )
-    return [Candidate(one.fact, one.cosine) for one in found if not past or holds_at(one.fact, now)]
+    held = [one for one in found if not past or holds_at(one.fact, now)]
+    around = likeness_around(store, scopes, (place for one in held if (place := _place(one.fact))), vector)
+    return [Candidate(one.fact, one.cosine, around.get(_place(one.fact) or _NOWHERE)) for one in held]
+
+
+def _place(fact: Fact) -> tuple[str, int] | None:
+    """Name the message that a memory was last made of; one written by hand has none."""
+    source = fact.wordings[-1].source if fact.wordings else None
+    return (source.transcript, source.message) if source and source.message is not None else None
 
 
 def _messages(
@@ -214,8 +232,6 @@ def _messages(
 ) -> list[MessageHit]:
     """Search the chats themselves."""
     import numpy as np
-
-    from memctl.store.corpus import read_corpus
 
     until = min(filter(None, [asked.until, now if asked.as_of else None]), default=None)
     corpus = read_corpus(

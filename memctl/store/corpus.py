@@ -1,6 +1,6 @@
 """The chats as a whole, for the deep search: every message of some scopes in order, with terms and vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memctl.store.filters import both, instant, literal, one_of
@@ -9,6 +9,7 @@ from memctl.store.rows import MESSAGE_COLUMNS, Row, from_table, message_of
 from memctl.store.types import Filter, StoredMessage
 
 MOST_MESSAGES = 20_000
+AROUND = (0.6, 0.3, 0.1)  # shares of a message, of the one before and of the one after it
 _CHATS_TRIED = 200
 _COLUMNS = [*MESSAGE_COLUMNS, "terms", "vector"]
 
@@ -25,6 +26,36 @@ def read_corpus(
         condition = both(condition, one_of("transcript_id", _chats(store, scopes, vector, terms, most)))
     rows = from_table(store.record.arrow("messages", columns=_COLUMNS, where=condition))
     return [message_of(row) for row in sorted(rows, key=_place)[: 2 * most]]
+
+
+def likeness_around(
+    store: Reader, scopes: Sequence[str], places: Iterable[tuple[str, int]], vector: Any
+) -> dict[tuple[str, int], float]:
+    """Tell for messages (path and number) how like the vector they and their neighbours are, as far as embedded."""
+    wanted = set(places)
+    if not wanted:
+        return {}
+    numbers = sorted({number + step for _, number in wanted for step in (-1, 0, 1)})
+    condition = both(
+        one_of("agent", scopes),
+        one_of("path", sorted({path for path, _ in wanted})),
+        f"`index` IN ({', '.join(map(str, numbers))})",
+    )
+    rows = from_table(store.record.arrow("messages", columns=["id", "path", "index", "vector"], where=condition))
+    found = {
+        (row["path"], row["index"]): float(row["vector"] @ vector)
+        for row in sorted(rows, key=lambda row: row["id"])
+        if row["vector"] is not None
+    }
+    return {place: _around(place, found) for place in wanted if place in found}
+
+
+def _around(place: tuple[str, int], found: Mapping[tuple[str, int], float]) -> float:
+    """Mix a message's likeness with its neighbours'; one that is missing counts as the message itself."""
+    path, number = place
+    own = found[place]
+    shares = zip(AROUND, (number, number - 1, number + 1), strict=True)
+    return sum(share * found.get((path, other), own) for share, other in shares)
 
 
 def _chats(store: Reader, scopes: Sequence[str], vector: Any, terms: str, most: int) -> list[str]:
