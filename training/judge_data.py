@@ -6,13 +6,16 @@ ones that look most alike are taken: telling them apart is what the judge is for
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 HERE = Path(__file__).parent
+Embed = Callable[[Sequence[str]], np.ndarray]
+_LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
 FOLDS = 4
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
@@ -45,11 +48,17 @@ def written_pairs() -> list[LabelledPair]:
     )
 
 
-def team_pairs(teams: Path, embed) -> list[LabelledPair]:  # type: ignore[no-untyped-def]
+def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:
     """Derive pairs from every annotated team; ``embed`` gives unit vectors for texts."""
-    return [
-        pair for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists() for pair in _team(folder, embed)
-    ]
+    folders = [folder for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists()]
+    return [pair for folder in folders for pair in _implied(_gold_facts(folder), "team", folder.name, embed)]
+
+
+def group_pairs(embed: Embed) -> list[LabelledPair]:
+    """Derive pairs from the written lists of facts, in which links name places in the list."""
+    lines = (HERE / "extra_groups.jsonl").read_text(encoding="utf-8").splitlines()
+    groups = [json.loads(line) for line in lines]
+    return [pair for group in groups for pair in _implied(group["facts"], "group", group["name"], embed)]
 
 
 def _read(path: Path, origin: str) -> list[dict[str, str]]:
@@ -73,20 +82,29 @@ def _grouped(*sources: Iterable[dict[str, str]]) -> Iterator[LabelledPair]:
         yield LabelledPair(row["old"], row["new"], row["verdict"], row["origin"], root(row["old"]))
 
 
-def _team(folder: Path, embed) -> Iterator[LabelledPair]:  # type: ignore[no-untyped-def]
+def _gold_facts(folder: Path) -> list[dict[str, Any]]:
+    """Read the facts of a team in the order of speaking, links as places in that order."""
     facts = json.loads((folder / "gold.json").read_text(encoding="utf-8"))["facts"]
     facts.sort(key=lambda fact: (fact["session"], min(fact["messages"])))
     place = {fact["id"]: number for number, fact in enumerate(facts)}
+    return [
+        {"text": fact["text"], **{key: [place[other] for other in fact.get(key) or []] for key in _LINKS}}
+        for fact in facts
+    ]
+
+
+def _implied(facts: list[dict[str, Any]], origin: str, group: str, embed: Embed) -> Iterator[LabelledPair]:
+    """Yield the changes and restatements of a list of facts, and compatible pairs of it."""
     tied: set[tuple[int, int]] = set()
     for number, fact in enumerate(facts):
-        for label, key in (("supersedes", "supersedes"), ("duplicate", "restates")):
+        for key, label in _LINKS.items():
             for other in fact.get(key) or []:
-                tied.add((place[other], number))
-                yield LabelledPair(facts[place[other]]["text"], fact["text"], label, "team", folder.name)
-    vectors = embed([fact["text"] for fact in facts])
+                tied.add((other, number))
+                yield LabelledPair(facts[other]["text"], fact["text"], label, origin, group)
     changes = {number for number, fact in enumerate(facts) if fact.get("supersedes")}
+    vectors = embed([fact["text"] for fact in facts])
     for older, newer in _compatible(vectors, _closure(tied, len(facts)), changes):
-        yield LabelledPair(facts[older]["text"], facts[newer]["text"], "compatible", "team", folder.name)
+        yield LabelledPair(facts[older]["text"], facts[newer]["text"], "compatible", origin, group)
 
 
 def _closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:
@@ -110,7 +128,7 @@ def _compatible(vectors: np.ndarray, linked: np.ndarray, changes: set[int]) -> I
         yield from ((older, newer) for older in dict.fromkeys(chosen))
 
 
-def crossed_pairs(pairs: Sequence[LabelledPair], embed) -> list[LabelledPair]:  # type: ignore[no-untyped-def]
+def crossed_pairs(pairs: Sequence[LabelledPair], embed: Embed) -> list[LabelledPair]:
     """Pair newer sentences with older ones of other pairs: words of change about something else change nothing."""
     chosen = [pair for pair in pairs if pair.label != "compatible"]
     cosines = embed([pair.new for pair in chosen]) @ embed([pair.old for pair in chosen]).T

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memctl.model import Claim, Fact, Verdict, Wording
 from memctl.rules.bench import Bench, comparable
+from memctl.rules.board import BY_HAND
 from memctl.rules.candidates import naming, near
 from memctl.rules.clusters import moment, texts, wording_of
 from memctl.rules.identity import normalised
@@ -92,17 +93,21 @@ class _Plan:
         wordings = [texts(fact, self.settings.wordings) for fact in facts]
         names = [fact.text for fact in facts]
         for row, claim in zip(vectors @ known.T, claims, strict=True):
-            for place in self._chosen(row, claim, names):
+            chosen = self._chosen(row, claim, names)
+            for place in chosen:
+                setting = _Setting(float(row[place]), facts[place].type is not claim.type, len(chosen))
                 for wording in wordings[place]:
-                    self._note(wording, wording_of(claim), float(row[place]))
+                    self._note(wording, wording_of(claim), setting)
 
     def among(self, claims: Sequence[Claim], vectors: "np.ndarray") -> None:
         """Pair claims with those said before them in the batch."""
         names = [claim.text for claim in claims]
         for place in range(1, len(claims)):
             row = vectors[:place] @ vectors[place]
-            for earlier in self._chosen(row, claims[place], names[:place]):
-                self._note(wording_of(claims[earlier]), wording_of(claims[place]), float(row[earlier]))
+            chosen = self._chosen(row, claims[place], names[:place])
+            for earlier in chosen:
+                setting = _Setting(float(row[earlier]), claims[earlier].type is not claims[place].type, len(chosen))
+                self._note(wording_of(claims[earlier]), wording_of(claims[place]), setting)
 
     def related(self, relate: Relate) -> Ties:
         """Ask for the relations of all pairs, at once."""
@@ -113,8 +118,26 @@ class _Plan:
         chosen = near(row, self.settings.floor, self.settings.nearest) + naming(claim.text, names)
         return list(dict.fromkeys(chosen))
 
-    def _note(self, one: Wording, other: Wording, cosine: float) -> None:
+    def _note(self, one: Wording, other: Wording, setting: "_Setting") -> None:
         if normalised(one.text) == normalised(other.text):
             return
         old, new = (other, one) if moment(other) < moment(one) else (one, other)
-        self.pairs.setdefault((old.text, new.text), Pair(old.text, new.text, cosine))
+        pair = Pair(
+            old.text,
+            new.text,
+            setting.cosine,
+            other_type=setting.other_type,
+            same_chat=old.source.transcript == new.source.transcript,
+            by_hand=new.source.transcript == BY_HAND,
+            among=setting.among,
+        )
+        self.pairs.setdefault((old.text, new.text), pair)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What a comparison of two statements knows beside them."""
+
+    cosine: float
+    other_type: bool
+    among: int

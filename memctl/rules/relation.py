@@ -4,6 +4,7 @@ Here are the nouns and the two ways to decide: ``Relater``, which weighs what th
 can be read off the pair, and ``relate_by_words``, which needs no model and serves where none is wanted.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,16 +28,27 @@ class Label(StrEnum):
     UNSURE = "unsure"
 
 
+CONTEXT = ("other_type", "same_chat")
 LABELS = (Label.COMPATIBLE, Label.DUPLICATE, Label.SUPERSEDES)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two statements in the order of speaking, with the cosine of their vectors."""
+    """Two statements in the order of speaking, and what is known of them beside their words.
+
+    ``cosine`` is that of their vectors; ``other_type`` and ``same_chat`` tell whether they are memories of different
+    types and from one transcript. ``by_hand`` marks a newer statement that a person wrote down: it is meant for the
+    memory, so it is more likely about what the memory holds than a sentence of a chat is; ``among`` is how many
+    statements it was compared with, since the more there are, the less likely it is about any one of them.
+    """
 
     old: str
     new: str
     cosine: float = 0.0
+    other_type: bool = False
+    same_chat: bool = False
+    by_hand: bool = False
+    among: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +85,70 @@ class Ties:
 
 
 class Relater:
-    """The trained decision: the model's logits and the pair's features, weighed together."""
+    """The trained decision: the model's logits and the pair's features, weighed together.
+
+    There are two ways of weighing, for statements written down by hand and for those of a chat.
+    """
 
     def __init__(
         self, run: "Callable[[Sequence[tuple[str, str]]], list[np.ndarray]]", about: Mapping[str, Any]
     ) -> None:
         """Take the model's runner and the weights that were trained for it (``judge.json``)."""
-        if tuple(about["features"]) != FEATURES:
+        if tuple(about["features"]) != (*FEATURES, *CONTEXT):
             raise ValueError("judge.json was trained for other features")
         self._run = run
         self._about = about
 
     def __call__(self, pairs: Sequence[Pair]) -> list[Relation]:
         """Relate pairs, in the order given."""
-        return [self._decide(row) for row in self.chances(pairs)] if pairs else []
+        if not pairs:
+            return []
+        rows = self.inputs(pairs)
+        by_hand, chat = combine(rows, self._about["hand"]), combine(rows, self._about["chat"])
+        return [
+            decide(by_hand[place], hand_bounds(self._about, pair.among))
+            if pair.by_hand
+            else decide(chat[place], self._about["chat"]["bounds"])
+            for place, pair in enumerate(pairs)
+        ]
 
-    def chances(self, pairs: Sequence[Pair]) -> "np.ndarray":
-        """Give the calibrated chances of LABELS, a row a pair."""
+    def inputs(self, pairs: Sequence[Pair]) -> "np.ndarray":
+        """Put the model's logits, the features and the context of pairs side by side, a row a pair."""
         import numpy as np
 
         logits = self._run([hinted(pair.old, pair.new) for pair in pairs])[0]
-        seen = np.array([features(pair.old, pair.new, pair.cosine) for pair in pairs])
-        return combine(np.hstack([logits, seen]), self._about)
+        seen = [
+            [*features(pair.old, pair.new, pair.cosine), float(pair.other_type), float(pair.same_chat)]
+            for pair in pairs
+        ]
+        return np.hstack([logits, np.array(seen)])
 
-    def _decide(self, chances: "np.ndarray") -> Relation:
-        """Retire only where it is clearly a change; leave both where it is not clear enough even to ask."""
-        row = (float(chances[0]), float(chances[1]), float(chances[2]))
-        _, same, changed = row
-        bounds = self._about["bounds"]
-        if changed >= bounds["supersedes"] and changed >= same:
-            return Relation(Label.SUPERSEDES, changed, "model", row)
-        if same >= bounds["duplicate"] and same > changed:
-            return Relation(Label.DUPLICATE, same, "model", row)
-        if changed >= bounds["unsure"] and changed > same:
-            return Relation(Label.UNSURE, changed, "model, unsure", row)
-        return Relation(Label.COMPATIBLE, row[0], "model", row)
+
+def hand_bounds(about: Mapping[str, Any], among: int) -> Mapping[str, float]:
+    """Raise the bounds of what is written down by hand the more statements it is compared with."""
+    lone: Mapping[str, float] = about["hand"]["bounds"]
+    crowd: float = about["hand"]["crowd"]
+    return {name: _shifted(bound, crowd * math.log(max(1, among))) for name, bound in lone.items()}
+
+
+def _shifted(chance: float, by: float) -> float:
+    """Move a chance on the scale of odds."""
+    if not 0 < chance < 1:
+        return chance
+    return 1 / (1 + math.exp(-(math.log(chance / (1 - chance)) + by)))
+
+
+def decide(chances: "np.ndarray", bounds: Mapping[str, float]) -> Relation:
+    """Retire only where it is clearly a change; leave both where it is not clear enough even to ask."""
+    row = (float(chances[0]), float(chances[1]), float(chances[2]))
+    _, same, changed = row
+    if changed >= bounds["supersedes"] and changed >= same:
+        return Relation(Label.SUPERSEDES, changed, "model", row)
+    if same >= bounds["duplicate"] and same > changed:
+        return Relation(Label.DUPLICATE, same, "model", row)
+    if changed >= bounds["unsure"] and changed > same:
+        return Relation(Label.UNSURE, changed, "model, unsure", row)
+    return Relation(Label.COMPATIBLE, row[0], "model", row)
 
 
 def combine(inputs: "np.ndarray", about: Mapping[str, Any]) -> "np.ndarray":
