@@ -90,7 +90,7 @@ def open_classifier(name: str) -> tuple[OnnxEncoder, dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise ModelUnavailable(name=name, reason=str(error), where=str(about), remedy="Reinstall memctl.") from error
     tokenizer = bundled_folder() / "tokenizer.json"
-    return OnnxEncoder(WEIGHTS / f"{name}.onnx", tokenizer, int(description["max_tokens"])), description
+    return OnnxEncoder(WEIGHTS / f"{name}.onnx", tokenizer, int(description.get("max_tokens", 256))), description
 
 
 def exported(name: str) -> ModelFiles:
