@@ -80,6 +80,8 @@ def _answer(query: str | None, source: str | None, agent: str | None, asked: Any
     questions, problems = read_questions(lines_of(source), source, agent) if source else ([], [])
     try:
         with open_memory() as memory:
+            if strict:
+                _ = memory.store  # raises where there is none
             if source is None:
                 return recall(memory, query or "", agent=agent, asked=asked)
             return recall_many(memory, questions, asked=asked, problems=problems)

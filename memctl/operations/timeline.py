@@ -36,7 +36,7 @@ def history(memory: OpenMemory, id_prefix: str) -> Result[History]:
         wanted = {other for fact in frontier for other in _tied(fact)} - seen.keys()
         frontier = list(memory.store.facts_by_ids(sorted(wanted)))
         seen.update({fact.id: fact for fact in frontier})
-    versions = sorted(seen.values(), key=lambda fact: (fact.said_at, fact.id))
+    versions = sorted(seen.values(), key=lambda fact: (fact.said_at, fact.superseded_by is None, fact.id))
     return Result("history", History(start.id, tuple(versions)))
 
 
