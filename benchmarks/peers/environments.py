@@ -50,5 +50,13 @@ def python_of(peer: Peer, cache: Path) -> Path:
 def _run(command: tuple[str, ...]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        last = [line for line in done.stderr.strip().splitlines() if "ERROR" in line][-1:] or ["pip failed"]
-        raise NotInstalled(last[0][:200])
+        raise NotInstalled(_reason(done.stderr, done.returncode))
+
+
+def _reason(complaint: str, code: int) -> str:
+    """Pick pip's own reason out of its complaint; a process that was stopped has none."""
+    if code < 0:
+        return f"the installation was stopped by signal {-code}"
+    lines = complaint.strip().splitlines()
+    told = [line for line in lines if "ERROR" in line] or lines or ["no reason given"]
+    return told[-1][:200]
