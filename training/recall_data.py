@@ -8,7 +8,7 @@ the teams: paraphrases written for this purpose, and questions that nothing in t
 import json
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -22,7 +22,6 @@ from memctl.model import Fact, MemoryType, State
 HERE = Path(__file__).parent
 JUNK_SHARE = 0.5  # sentences without a gold fact, per gold fact
 WRONG_TYPES = 0.25
-Embed = Callable[[Sequence[str]], np.ndarray]
 
 
 @dataclass
@@ -123,13 +122,10 @@ class Team:
         """Tell whether a memory says one of the facts that a question expects."""
         return any(says(item.text, self.facts[name]) for name in ask.expect)
 
-    def embed(self, embed: Embed) -> None:
-        """Look up the vectors of all that may be compared: memories, messages (questions come separately)."""
-        texts = {item.text for words in (True, False) for item in self.memory(in_chat_words=words)}
-        texts |= {text[:1500] for _, _, text in self.messages}
-        wanted = sorted(texts - self.vectors.keys())
-        if wanted:
-            self.vectors |= dict(zip(wanted, embed(wanted), strict=True))
+    def texts(self) -> set[str]:
+        """Name all that is compared: memories, messages and questions."""
+        said = {item.text for words in (True, False) for item in self.memory(in_chat_words=words)}
+        return said | {text[:1500] for _, _, text in self.messages} | {ask.text for ask in self.questions()}
 
     def _item(self, fact: dict[str, Any], in_chat_words: bool) -> Item:
         said = self.dates[fact["session"] - 1]
@@ -158,6 +154,20 @@ def teams(folder: Path = HERE / "teams", extra: Path = HERE / "recall_queries.js
     """Read the teams in a folder, with the questions written for recall."""
     ours = [json.loads(line) for line in extra.read_text(encoding="utf-8").splitlines()] if extra.exists() else []
     return [Team(path.parent, ours) for path in sorted(folder.glob("*/gold.json"))]
+
+
+def embedded(chosen: Sequence[Team], cache: Path) -> None:
+    """Give the teams their vectors, each text embedded once and kept in ``cache``."""
+    from memctl.embedding.models import open_embedder
+
+    known = dict(np.load(cache)) if cache.exists() else {}
+    vectors = dict(zip(known.get("texts", []), known.get("vectors", []), strict=True))
+    wanted = sorted({text for team in chosen for text in team.texts()} - vectors.keys())
+    if wanted:
+        vectors |= dict(zip(wanted, open_embedder().embed(wanted), strict=True))
+        np.savez(cache, texts=np.array(list(vectors)), vectors=np.array(list(vectors.values()), dtype=np.float32))
+    for team in chosen:
+        team.vectors = vectors
 
 
 def alive(items: Sequence[Item], at: datetime) -> list[Item]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Hit, MemoryType, MessageHit, Problem, RecallBlock, Result, State
+from memctl.rules.aim import aim, has_aim
 from memctl.rules.deep import Turn, score_turns
 from memctl.rules.history import holds_at
 from memctl.rules.layout import Layout
 from memctl.rules.pack import pack
 from memctl.rules.rank import Balance, rank
-from memctl.rules.relevance import Candidate, Question, Weights, fitted
+from memctl.rules.relevance import Candidate, Question, fitted
 from memctl.store.corpus import likeness_around, read_corpus
 from memctl.store.types import Filter
 from memctl.times import parse_instant
@@ -140,9 +141,9 @@ def _answers(memory: OpenMemory, questions: Sequence[Line], asked: Asked) -> lis
     store = memory.existing
     if store is None or not questions:
         return [_nothing(one.query, memory.scope(one.agent)) for one in questions]
-    vectors, weights = _vectors(memory, [one.query for one in questions])
+    vectors = memory.embed([one.query for one in questions])
     blocks = [
-        _answer(memory, store, one, vector, weights, replace(asked, as_of=one.as_of or asked.as_of), layout)
+        _answer(memory, store, one, vector, replace(asked, as_of=one.as_of or asked.as_of), layout)
         for one, vector in zip(questions, vectors, strict=True)
     ]
     present = [block for block, one in zip(blocks, questions, strict=True) if not (one.as_of or asked.as_of)]
@@ -156,7 +157,6 @@ def _answer(
     store: "Store",
     line: Line,
     vector: "np.ndarray",
-    weights: Weights,
     asked: Asked,
     layout: Layout,
 ) -> RecallBlock:
@@ -167,7 +167,7 @@ def _answer(
         question,
         candidates,
         now=now,
-        weights=weights,
+        weights=fitted("tuned" if has_aim(store.meta.model.name) else "plain"),
         balance=Balance.of(memory.settings),
         floor=float(memory.settings["recall.floor"]),
     )
@@ -184,15 +184,6 @@ def _answer(
     )
 
 
-def _vectors(memory: OpenMemory, queries: Sequence[str]) -> "tuple[np.ndarray, Weights]":
-    """Embed questions, by the encoder trained for them where it fits the store, and give the weights for it."""
-    from memctl.embedding.question import embed_questions, understands
-
-    if understands(memory.store.meta.model.name):
-        return embed_questions(queries), fitted("tuned")
-    return memory.embed(queries), fitted("plain")
-
-
 def _candidates(
     store: "Store", question: Question, vector: "np.ndarray", scopes: Sequence[str], now: datetime, asked: Asked
 ) -> list[Candidate]:
@@ -207,8 +198,9 @@ def _candidates(
         until=min(filter(None, [asked.until, now if past else None]), default=None),
         alive_at=now,
     )
+    aimed = aim(vector) if has_aim(store.meta.model.name) else vector
     found = store.search_facts(
-        vector, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
+        aimed, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
     )
     held = [one for one in found if not past or holds_at(one.fact, now)]
     around = likeness_around(store, scopes, (place for one in held if (place := _place(one.fact))), vector)
