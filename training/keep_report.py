@@ -12,7 +12,7 @@ Measure = Callable[[Sequence[Team], Bar], dict[str, float]]
 COLUMNS = ("precision", "recall", "f1", "type_accuracy", "expiry_right", "lasting_lost")
 
 
-def write_report(path: Path, teams: Sequence[Team], recipe: Recipe, bar: Bar, measure: Measure) -> None:
+def write_report(path: Path, teams: Sequence[Team], of: int, recipe: Recipe, bar: Bar, measure: Measure) -> None:
     """Write how the extractor does on teams that its model has not seen."""
     lines = [
         "# Keep model: cross-validation",
@@ -21,7 +21,7 @@ def write_report(path: Path, teams: Sequence[Team], recipe: Recipe, bar: Bar, me
         "fact, is no longer than a sentence or two and names the right message; optional facts are no junk.",
         "",
         f"Recipe: {', '.join(f'{name} {value}' for name, value in asdict(recipe).items())}.",
-        f"Teams: {len(teams)}. Bar: {bar.keep}.",
+        f"Teams judged: {len(teams)} of {of}. Bar: {bar.keep}.",
         "",
         *_table("bar", [(f"{keep:.2f}", measure(teams, replace(bar, keep=keep))) for keep in _around(bar.keep)]),
         "",
