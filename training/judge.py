@@ -1,11 +1,11 @@
 """Train the judge: ``python -m training.judge`` writes memctl/weights/judge.onnx, judge.json and the report.
 
-1. Cross-validation: models that have not seen a fold predict it; on those predictions the linear model that weighs
-   logits and features is fitted and the bounds are chosen.
-2. The final model is the mean of the weights of models trained on everything with different orders of the examples.
+1. Cross-validation: a model is trained without each fold and predicts it. On those predictions the two linear models
+   are fitted that weigh logits, features and context (for notes written by hand, and for chats), and the bounds chosen.
+2. The weights that are shipped are the mean of the folds' models: all started alike, and the mean errs less than each.
 
-``--report-only`` repeats the fitting and the report from the predictions of an earlier run. Sentences for measuring
-only may be given with ``--measure FILE``: nothing is chosen by them.
+``--stage train --fold N`` does one fold, ``--stage finish`` the rest; without ``--stage`` all is done. Labelled pairs
+for measuring only may be given with ``--measure FILE``: nothing is chosen by them.
 """
 
 import argparse
@@ -18,157 +18,201 @@ from typing import Any
 import numpy as np
 import torch
 
-from memctl.embedding.models import open_embedder
+from memctl.embedding.models import exported, open_embedder
 from memctl.embedding.onnx import OnnxEncoder
-from memctl.rules.relation import Pair, Relater
+from memctl.rules.features import FEATURES
+from memctl.rules.judge import JudgeSettings
+from memctl.rules.relation import CONTEXT, Pair, Relater, combine
 from memctl.settings import DEFAULT_MODEL
 from training.judge_augment import augmented
-from training.judge_data import FOLDS, HERE, LabelledPair, by_fold, crossed_pairs, team_pairs, written_pairs
+from training.judge_data import (
+    FOLDS,
+    HERE,
+    LabelledPair,
+    by_fold,
+    candidate_pairs,
+    crossed_pairs,
+    group_pairs,
+    team_pairs,
+    written_pairs,
+)
 from training.judge_export import export
 from training.judge_model import LABELS, Example, PairModel, Recipe, mean_of, predict, train
-from training.judge_weigh import choose_bounds, decide, evaluate, fit, inputs, score, targets
+from training.judge_weigh import bounds_by_hand, bounds_in_chats, decide, fit, inputs, replay, score, targets
 
 RECIPE = Recipe()
-SEEDS = (0, 1, 2)
-ALIKE, APART = 900, 200  # compatible pairs of teams to learn from: the most alike ones, and some others
-CROSSED_EVERY = 2
 SMOOTHING = 0.04
+WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 0.7, "group": 0.7}
+ALIKE = {"team": 500, "group": 540}  # compatible pairs to learn from: those that look most alike
+CROSSED_EVERY = 4
+CROWD = 0.7
 WEIGHTS = HERE.parent / "memctl" / "weights"
 WORK = HERE / ".work"
 REPORT = HERE / "reports" / "judge.md"
 
 
-def main() -> None:
-    """Train, choose, export, report."""
-    options = _options()
-    torch.set_num_threads(options.threads)
-    WORK.mkdir(exist_ok=True)
-    data = Data()
-    if not options.report_only:
-        for fold in range(FOLDS):
-            cross_validate(data, fold)
-    rows, pairs = held_out(data)
-    about = fit(rows, pairs)
-    about["bounds"] = choose_bounds(_own_chances(rows, pairs), pairs)
-    if not options.report_only:
-        model = mean_of([train(data.examples(data.everything), RECIPE, seed) for seed in SEEDS])
-        WEIGHTS.mkdir(exist_ok=True)
-        export(model, WEIGHTS / "judge.onnx")
-    (WEIGHTS / "judge.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_text(report(data, rows, pairs, about, options.measure), encoding="utf-8")
-
-
 class Data:
-    """All pairs with the cosines of their sentences."""
+    """All pairs, and the cosines of their sentences."""
 
     def __init__(self) -> None:
         self.embed = open_embedder(DEFAULT_MODEL).embed
         self.written = written_pairs()
-        self.team = team_pairs(HERE / "teams", self.embed)
+        self.groups = group_pairs(self.embed)
         self._vectors: dict[str, np.ndarray] = {}
 
     @cached_property
-    def everything(self) -> list[LabelledPair]:
+    def lessons(self) -> list[LabelledPair]:
         """What the model learns from."""
-        crossed = crossed_pairs(self.written, self.embed)[::CROSSED_EVERY]
-        return [*self.written, *augmented(self.written), *crossed, *self.chosen_of_teams()]
+        teams = team_pairs(HERE / "teams", self.embed)
+        return [
+            *self.written,
+            *augmented(self.written),
+            *crossed_pairs(self.written, self.embed)[::CROSSED_EVERY],
+            *self._telling(teams, ALIKE["team"]),
+            *self._telling(self.groups, ALIKE["group"]),
+        ]
 
-    def chosen_of_teams(self) -> list[LabelledPair]:
-        """Take all changes and restatements of the teams, and of their compatible pairs mostly the most alike."""
-        compatible = [pair for pair in self.team if pair.label == "compatible"]
-        order = np.argsort(-np.array(self.cosines(compatible)), kind="stable")
-        apart = np.random.default_rng(0).choice(order[ALIKE:], APART, replace=False)
-        telling = [pair for pair in self.team if pair.label != "compatible"]
-        return telling + [compatible[place] for place in (*order[:ALIKE], *apart)]
+    @cached_property
+    def candidates(self) -> list[LabelledPair]:
+        """Every pair that the judge would compare in the training teams."""
+        return candidate_pairs(HERE / "teams", self.embed, JudgeSettings().floor)
 
     def cosines(self, pairs: Sequence[LabelledPair]) -> list[float]:
         """Give the cosine of each pair, embedding each sentence once."""
         missing = sorted({text for pair in pairs for text in (pair.old, pair.new)} - self._vectors.keys())
-        self._vectors.update(zip(missing, self.embed(missing), strict=True))
+        if missing:
+            self._vectors.update(zip(missing, self.embed(missing), strict=True))
         return [float(self._vectors[pair.old] @ self._vectors[pair.new]) for pair in pairs]
 
-    @staticmethod
-    def examples(pairs: Sequence[LabelledPair]) -> list[Example]:
-        """Soften the labels a little; what is the same or unrelated is so in both orders."""
-        return [Example(p.old, p.new, _softened(p.label), symmetric=p.label != "supersedes") for p in pairs]
+    def _telling(self, pairs: Sequence[LabelledPair], alike: int) -> list[LabelledPair]:
+        """Take all changes and restatements, and the compatible pairs that look most alike."""
+        compatible = [pair for pair in pairs if pair.label == "compatible"]
+        order = np.argsort(-np.array(self.cosines(compatible)), kind="stable")[:alike]
+        return [pair for pair in pairs if pair.label != "compatible"] + [compatible[place] for place in order]
 
 
-def _softened(label: str) -> tuple[float, float, float]:
-    rest = SMOOTHING / 2
-    spread = [1 - SMOOTHING if name == label else rest for name in LABELS]
-    return spread[0], spread[1], spread[2]
+def train_fold(data: Data, fold: int) -> None:
+    """Train without a fold; keep the weights and what the model says about the fold."""
+    held = {text for pair in data.written if pair.fold == fold for text in (pair.old, pair.new)}
+    learn, _ = by_fold(data.lessons, fold)
+    learn = [pair for pair in learn if pair.origin != "crossed" or not {pair.old, pair.new} & held]
+    model = train([_example(pair) for pair in learn], RECIPE, seed=fold)
+    torch.save(model.state_dict(), WORK / f"judge-{fold}.pt")
+    for name, pairs in (("written", data.written), ("candidates", data.candidates)):
+        _, out = by_fold(pairs, fold)
+        np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, [(pair.old, pair.new) for pair in out]))
 
 
-def cross_validate(data: Data, fold: int) -> None:
-    """Train without a fold and keep what the model says about it."""
-    learn, _ = by_fold(data.everything, fold)
-    _, held = by_fold([*data.written, *data.team], fold)
-    model = train(data.examples(learn), RECIPE, seed=fold)
-    np.save(WORK / f"judge-fold-{fold}.npy", predict(model, [(pair.old, pair.new) for pair in held]))
+def _example(pair: LabelledPair) -> Example:
+    """Soften the label a little; what is the same or unrelated is so in both orders."""
+    spread = [1 - SMOOTHING if name == pair.label else SMOOTHING / 2 for name in LABELS]
+    target = (spread[0], spread[1], spread[2])
+    return Example(pair.old, pair.new, target, WEIGHT[pair.origin], symmetric=pair.label != "supersedes")
 
 
-def held_out(data: Data) -> tuple[np.ndarray, list[LabelledPair]]:
-    """Collect the predictions of all folds with the features of their pairs."""
-    rows, pairs = [], []
+class HeldOut:
+    """Predictions for pairs by models that had not seen them."""
+
+    def __init__(self, data: Data, name: str, pairs: Sequence[LabelledPair]) -> None:
+        parts = [by_fold(pairs, fold)[1] for fold in range(FOLDS)]
+        self.pairs = [pair for part in parts for pair in part]
+        logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in range(FOLDS)])
+        self.rows = inputs(logits, self.pairs, data.cosines(self.pairs))
+        self.wanted = targets(self.pairs)
+        self.folds = np.array([pair.fold for pair in self.pairs])
+
+    def chances(self) -> np.ndarray:
+        """Give chances by linear models that have not seen the pair's fold either."""
+        chances = np.zeros((len(self.pairs), len(LABELS)))
+        for fold in range(FOLDS):
+            out = self.folds == fold
+            chances[out] = combine(self.rows[out], fit(self.rows[~out], self.wanted[~out]))
+        return chances
+
+
+def finish(data: Data, measured: Path | None) -> None:
+    """Fit the linear models, choose the bounds, export the mean of the folds' models, report."""
+    written, chats = HeldOut(data, "written", data.written), HeldOut(data, "candidates", data.candidates)
+    by_hand, in_chats = written.chances(), chats.chances()
+    about = {
+        "labels": list(LABELS),
+        "features": [*FEATURES, *CONTEXT],
+        "hand": {
+            **fit(written.rows, written.wanted),
+            "bounds": bounds_by_hand(by_hand, written.wanted),
+            "crowd": CROWD,
+        },
+        "chat": {**fit(chats.rows, chats.wanted), "bounds": bounds_in_chats(in_chats, chats.pairs)},
+    }
+    models = []
     for fold in range(FOLDS):
-        _, held = by_fold([*data.written, *data.team], fold)
-        rows.append(inputs(np.load(WORK / f"judge-fold-{fold}.npy"), held, data.cosines(held)))
-        pairs += held
-    return np.vstack(rows), pairs
+        models.append(PairModel())
+        models[-1].load_state_dict(torch.load(WORK / f"judge-{fold}.pt"))
+    WEIGHTS.mkdir(exist_ok=True)
+    export(mean_of(models), WEIGHTS / "judge.onnx")
+    (WEIGHTS / "judge.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    REPORT.parent.mkdir(exist_ok=True)
+    REPORT.write_text(
+        "\n".join(_report(data, about, written, by_hand, chats, in_chats, measured)) + "\n", encoding="utf-8"
+    )
 
 
-def _own_chances(rows: np.ndarray, pairs: Sequence[LabelledPair]) -> np.ndarray:
-    """Give chances by linear models that have not seen the pair's fold either."""
-    from memctl.rules.relation import combine
-
-    folds = np.array([pair.fold for pair in pairs])
-    chances = np.zeros((len(pairs), len(LABELS)))
-    for fold in range(FOLDS):
-        about = fit(rows[folds != fold], [pair for pair in pairs if pair.fold != fold])
-        chances[folds == fold] = combine(rows[folds == fold], about)
-    return chances
-
-
-def report(data: Data, rows: np.ndarray, pairs: Sequence[LabelledPair], about: dict[str, Any], extra: Path | None) -> str:
+def _report(
+    data: Data,
+    about: dict[str, Any],
+    written: HeldOut,
+    by_hand: np.ndarray,
+    chats: HeldOut,
+    in_chats: np.ndarray,
+    measured: Path | None,
+) -> list[str]:
     """Write down what was measured, and how."""
-    chances = _own_chances(rows, pairs)
-    wanted = targets(pairs)
-    origins = np.array([pair.origin for pair in pairs])
+    origins = np.array([pair.origin for pair in written.pairs])
+    decided = decide(by_hand, about["hand"]["bounds"])
+    figures = {name: score(decided[origins == name], written.wanted[origins == name]) for name in ("given", "extra")}
+    plain = {
+        name: score(written.rows[origins == name, :3].argmax(1), written.wanted[origins == name]) for name in figures
+    }
     lines = [
         "# The judge: how a newer statement stands to an older one",
         "",
-        f"MiniLM fine-tuned on pairs ({len(data.everything)} pairs: {len(data.written)} written, the rest from the "
-        f"training teams), its logits weighed with {len(about['features'])} features. Recipe: `{RECIPE}`, the mean of "
-        f"{len(SEEDS)} models. {FOLDS}-fold cross-validation; sentences of one group or team never part.",
+        "MiniLM reads both statements, after hints on values, names and places; it learnt from "
+        f"{len(data.lessons)} pairs, {len(data.written)} of them written by hand. A linear model weighs its logits with "
+        f"{len(FEATURES)} features. All figures by {FOLDS}-fold cross-validation; sentences of one group or team never part. `{RECIPE}`.",
         "",
-        f"Bounds, chosen on the held-out predictions: `{json.dumps(about['bounds'])}`.",
+        "## Notes written by hand",
+        f"Bounds: `{json.dumps(about['hand']['bounds'])}`, raised with the number of statements compared.",
         "",
-        *_table({f"{name}, held out": score(decide(chances[chosen], about["bounds"]), wanted[chosen]) for name, chosen in (
-            ("given pairs", origins == "given"),
-            ("own pairs", origins == "extra"),
-            ("team pairs", origins == "team"),
-        )}),
+        *_table({"given pairs": figures["given"], "own pairs": figures["extra"]}),
         "",
-        "Without the features (the model's own choice):",
+        "The model alone, its likeliest answer:",
         "",
-        *_table({"written pairs, held out": score(rows[origins != "team", :3].argmax(1), wanted[origins != "team"])}),
-    ]  # fmt: skip
-    if extra is not None:
-        lines += ["", "Pairs that nothing was chosen by, with the exported weights:", "", *_table(measure(data, extra, about))]
-    return "\n".join(lines) + "\n"
+        *_table({"given pairs": plain["given"], "own pairs": plain["extra"]}),
+        "",
+        "## Chats",
+        f"Every pair of gold facts of a held-out training team that the judge would compare ({len(chats.pairs)} pairs). "
+        f"Bounds: `{json.dumps(about['chat']['bounds'])}`.",
+        "",
+        *_table({"held-out teams": replay(decide(in_chats, about["chat"]["bounds"]), chats.pairs)}),
+    ]
+    if measured is not None:
+        lines += [
+            "",
+            "## Pairs that nothing was chosen by, with the shipped weights",
+            "",
+            *_table(_measure(data, measured, about)),
+        ]
+    return lines
 
 
-def measure(data: Data, path: Path, about: dict[str, Any]) -> dict[str, dict[str, float]]:
+def _measure(data: Data, path: Path, about: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Measure the exported model, as the package runs it, on labelled pairs."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     pairs = [LabelledPair(row["old"], row["new"], row["verdict"], "measured", "") for row in rows]
-    from memctl.embedding.models import exported
-
     encoder = OnnxEncoder(WEIGHTS / "judge.onnx", exported(DEFAULT_MODEL).tokenizer, 128)
     asked = [Pair(p.old, p.new, cosine) for p, cosine in zip(pairs, data.cosines(pairs), strict=True)]
-    chances = Relater(encoder.run, about).chances(asked)
-    return {path.stem: score(decide(chances, about["bounds"]), targets(pairs))}
+    chances = combine(Relater(encoder.run, about).inputs(asked), about["hand"])
+    return {path.stem: score(decide(chances, about["hand"]["bounds"]), targets(pairs))}
 
 
 def _table(figures: dict[str, dict[str, float]]) -> list[str]:
@@ -180,12 +224,22 @@ def _table(figures: dict[str, dict[str, float]]) -> list[str]:
     ]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    """Do the stages that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stage", choices=("train", "finish"))
+    parser.add_argument("--fold", type=int, choices=range(FOLDS), action="append")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--report-only", action="store_true")
     parser.add_argument("--measure", type=Path)
-    return parser.parse_args()
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    WORK.mkdir(exist_ok=True)
+    data = Data()
+    if options.stage != "finish":
+        for fold in options.fold or range(FOLDS):
+            train_fold(data, fold)
+    if options.stage != "train":
+        finish(data, options.measure)
 
 
 if __name__ == "__main__":

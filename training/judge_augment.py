@@ -13,7 +13,10 @@ import numpy as np
 from memctl.rules.values import compare, values
 from training.judge_data import LabelledPair
 
-_WORDS = "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty".split()
+_WORDS = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("fifteen", "twenty", "thirty", "forty", "fifty", "sixty"),
+)
 _WORD = re.compile(r"\b(" + "|".join(_WORDS) + r")\b", re.IGNORECASE)
 _DIGITS = re.compile(r"(?<![\w.,:-])\d{1,4}(?![\w.,:-]*\d)")
 _QUALIFIERS = (
@@ -34,7 +37,7 @@ _FRAMES = ("For {q}: {s}", "{s} (for {q})", "In the case of {q}, {s}", "{q}: {s}
 def augmented(pairs: Sequence[LabelledPair], seed: int = 0) -> list[LabelledPair]:
     """Make pairs out of written ones; the same seed makes the same pairs."""
     random = np.random.default_rng(seed)
-    return [*_with_other_values(pairs, random), *_with_qualifiers(pairs, random)]
+    return [*_with_other_values(pairs, random), *_in_the_same_words(pairs, random), *_with_qualifiers(pairs, random)]
 
 
 def _with_other_values(pairs: Sequence[LabelledPair], random: np.random.Generator) -> Iterator[LabelledPair]:
@@ -46,12 +49,21 @@ def _with_other_values(pairs: Sequence[LabelledPair], random: np.random.Generato
                 yield replace(pair, new=changed, label="supersedes", origin="made")
 
 
+def _in_the_same_words(pairs: Sequence[LabelledPair], random: np.random.Generator) -> Iterator[LabelledPair]:
+    """Repeat statements word by word with another number: the barest way to change a value."""
+    for old, group in {pair.old: pair.group for pair in pairs}.items():
+        changed = _other_number(old, random) if random.random() < 0.5 else None
+        if changed and compare(values(old), values(changed)).changed:
+            yield LabelledPair(old, changed, "supersedes", "made", group)
+
+
 def _other_number(text: str, random: np.random.Generator) -> str | None:
     """Put another number in the place of one that the text says."""
     digits, word = _DIGITS.search(text), _WORD.search(text)
     if digits:
         number = int(digits[0])
-        other = int(random.choice([n for n in (number * 2, number + 1, number + 10, number // 2) if n != number and n > 0]))
+        near = [n for n in (number * 2, number + 1, number + 10, number // 2) if n != number and n > 0]
+        other = int(random.choice(near))
         return text[: digits.start()] + str(other) + text[digits.end() :]
     if word:
         other_word = str(random.choice([w for w in _WORDS if w != word[0].lower()]))
@@ -63,7 +75,7 @@ def _other_number(text: str, random: np.random.Generator) -> str | None:
 def _with_qualifiers(pairs: Sequence[LabelledPair], random: np.random.Generator) -> Iterator[LabelledPair]:
     """Say of some pairs where they hold: in different places both stay, in the same one nothing changes."""
     for pair in pairs:
-        if pair.label == "compatible" or random.random() > 0.45:
+        if pair.label == "compatible" or random.random() > 0.3:
             continue
         family = _QUALIFIERS[random.integers(len(_QUALIFIERS))]
         here, there = random.choice(len(family), 2, replace=False)

@@ -32,6 +32,8 @@ class LabelledPair:
     label: str
     origin: str
     group: str
+    other_type: bool = False
+    same_chat: bool = False
 
     @property
     def fold(self) -> int:
@@ -52,6 +54,12 @@ def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:
     """Derive pairs from every annotated team; ``embed`` gives unit vectors for texts."""
     folders = [folder for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists()]
     return [pair for folder in folders for pair in _implied(_gold_facts(folder), "team", folder.name, embed)]
+
+
+def candidate_pairs(teams: Path, embed: Embed, floor: float) -> list[LabelledPair]:
+    """Give every pair of facts of a team that the judge would compare: what it meets in a chat."""
+    folders = [folder for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists()]
+    return [pair for folder in folders for pair in _all_pairs(_gold_facts(folder), folder.name, embed, floor)]
 
 
 def group_pairs(embed: Embed) -> list[LabelledPair]:
@@ -87,10 +95,7 @@ def _gold_facts(folder: Path) -> list[dict[str, Any]]:
     facts = json.loads((folder / "gold.json").read_text(encoding="utf-8"))["facts"]
     facts.sort(key=lambda fact: (fact["session"], min(fact["messages"])))
     place = {fact["id"]: number for number, fact in enumerate(facts)}
-    return [
-        {"text": fact["text"], **{key: [place[other] for other in fact.get(key) or []] for key in _LINKS}}
-        for fact in facts
-    ]
+    return [{**fact, **{key: [place[other] for other in fact.get(key) or []] for key in _LINKS}} for fact in facts]
 
 
 def _implied(facts: list[dict[str, Any]], origin: str, group: str, embed: Embed) -> Iterator[LabelledPair]:
@@ -100,11 +105,34 @@ def _implied(facts: list[dict[str, Any]], origin: str, group: str, embed: Embed)
         for key, label in _LINKS.items():
             for other in fact.get(key) or []:
                 tied.add((other, number))
-                yield LabelledPair(facts[other]["text"], fact["text"], label, origin, group)
+                yield _pair(facts[other], fact, label, origin, group)
     changes = {number for number, fact in enumerate(facts) if fact.get("supersedes")}
     vectors = embed([fact["text"] for fact in facts])
     for older, newer in _compatible(vectors, _closure(tied, len(facts)), changes):
-        yield LabelledPair(facts[older]["text"], facts[newer]["text"], "compatible", origin, group)
+        yield _pair(facts[older], facts[newer], "compatible", origin, group)
+
+
+def _pair(old: dict[str, Any], new: dict[str, Any], label: str, origin: str, group: str) -> LabelledPair:
+    other_type, same_chat = old.get("type") != new.get("type"), old.get("session") == new.get("session")
+    return LabelledPair(old["text"], new["text"], label, origin, group, other_type, same_chat)
+
+
+def _all_pairs(facts: list[dict[str, Any]], group: str, embed: Embed, floor: float) -> Iterator[LabelledPair]:
+    """Yield all near pairs; those tied only through others are left out, since nobody said what they are."""
+    ties = {
+        (other, number): label
+        for number, fact in enumerate(facts)
+        for key, label in _LINKS.items()
+        for other in fact.get(key) or []
+    }
+    linked = _closure(set(ties), len(facts))
+    vectors = embed([fact["text"] for fact in facts])
+    cosines = vectors @ vectors.T
+    for newer in range(len(facts)):
+        for older in range(newer):
+            label = ties.get((older, newer), "" if linked[older, newer] else "compatible")
+            if label and cosines[older, newer] >= floor:
+                yield _pair(facts[older], facts[newer], label, "candidate", group)
 
 
 def _closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:

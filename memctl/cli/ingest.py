@@ -17,9 +17,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def ingest(
-    paths: Annotated[
-        list[str], typer.Argument(help="Files, folders, globs, or - for standard input.", metavar="PATH")
-    ],
+    paths: Annotated[list[str], typer.Argument(help="Files, folders, globs, or - for standard input.", metavar="PATH")],
     agent: Agent = None,
     at: Annotated[
         str | None,

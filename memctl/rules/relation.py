@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memctl.rules.features import FEATURES, features
 from memctl.rules.hints import hinted
 from memctl.rules.identity import normalised
+from memctl.rules.replaced import names_what_it_replaces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,7 @@ class Label(StrEnum):
 
 
 CONTEXT = ("other_type", "same_chat")
+_LEAST_CHANGE, _LEAST_ALIKE, _SAID_SO = 0.2, 0.3, 0.95
 LABELS = (Label.COMPATIBLE, Label.DUPLICATE, Label.SUPERSEDES)
 
 
@@ -105,12 +107,13 @@ class Relater:
             return []
         rows = self.inputs(pairs)
         by_hand, chat = combine(rows, self._about["hand"]), combine(rows, self._about["chat"])
-        return [
+        decided = [
             decide(by_hand[place], hand_bounds(self._about, pair.among))
             if pair.by_hand
             else decide(chat[place], self._about["chat"]["bounds"])
             for place, pair in enumerate(pairs)
         ]
+        return [_by_rule(pair, relation) for pair, relation in zip(pairs, decided, strict=True)]
 
     def inputs(self, pairs: Sequence[Pair]) -> "np.ndarray":
         """Put the model's logits, the features and the context of pairs side by side, a row a pair."""
@@ -122,6 +125,16 @@ class Relater:
             for pair in pairs
         ]
         return np.hstack([logits, np.array(seen)])
+
+
+def _by_rule(pair: Pair, relation: Relation) -> Relation:
+    """Take a statement at its word that says what it replaces, unless the model sees no change at all in it."""
+    changed = relation.chances[2]
+    if relation.label is Label.SUPERSEDES or changed < _LEAST_CHANGE or pair.cosine < _LEAST_ALIKE:
+        return relation
+    if not names_what_it_replaces(pair.old, pair.new):
+        return relation
+    return Relation(Label.SUPERSEDES, max(changed, _SAID_SO), "says what it replaces", relation.chances)
 
 
 def hand_bounds(about: Mapping[str, Any], among: int) -> Mapping[str, float]:
