@@ -78,6 +78,12 @@ def ratio(left: Sequence[float], right: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(left, right, strict=True))
 
 
+def steady(left: Sequence[float], right: Sequence[float]) -> bool:
+    """Tell whether a ratio can be trusted: the ratio of medians agrees with the median of ratios within a quarter."""
+    apart = ratio(left, right) / (statistics.median(left) / statistics.median(right))
+    return 0.8 <= apart <= 1.25
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """Give the value below which a share of the values lies."""
     ordered = sorted(values)

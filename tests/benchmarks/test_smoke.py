@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.__main__ import NAMES, main
 from benchmarks.chats import Writer, lengths, write_folder
-from benchmarks.clock import percentile
+from benchmarks.clock import percentile, steady
 from benchmarks.examples import CHANGED, verdict
 from benchmarks.figures import Figure, at_least, at_most, figure_of
 from benchmarks.plot import used
@@ -60,6 +60,11 @@ def test_a_figure_knows_whether_it_meets_its_target_and_survives_json():
 def test_a_percentile_is_one_of_the_values():
     assert percentile([3, 1, 2], 0.5) == 2
     assert percentile([5], 0.95) == 5
+
+
+def test_a_ratio_that_noise_drowns_is_not_trusted():
+    assert steady([1.0, 1.1, 1.0], [2.0, 2.1, 2.0])
+    assert not steady([12.0, 1.0, 13.0], [4.0, 5.0, 20.0])
 
 
 def test_answers_with_the_old_fact_first_count_against_a_memory():
