@@ -61,7 +61,8 @@ def resolve(memory: OpenMemory, id_prefix: str, way: str, *, dry_run: bool = Fal
     if way not in WAYS:
         raise UsageProblem(reason=f"{way!r} does not settle a conflict", remedy="Use --keep, --drop or --both.")
     fact = memory.store.fact(id_prefix)
-    rivals = list(memory.store.facts_by_ids(fact.contested_with))
+    sides = next((c.sides for c in conflicts(memory, fact.agent).data if fact.id in {side.id for side in c.sides}), ())
+    rivals = [side for side in sides if side.id in fact.contested_with or fact.id in side.contested_with]
     if not rivals:
         raise NotFound(what="conflict", name=id_prefix, remedy="List the open ones with memctl conflicts.")
     verdicts = _settled(fact, rivals, way, memory.now())
@@ -248,18 +249,23 @@ def _restored(fact: Fact, now: datetime) -> Fact:
 
 
 def _connected(facts: dict[str, Fact]) -> list[list[Fact]]:
-    """Group facts that are contested with each other, directly or through others."""
+    """Group facts that are contested with each other, from either side, directly or through others."""
+    rivals: dict[str, set[str]] = {fact_id: set() for fact_id in facts}
+    for fact in facts.values():
+        for other in fact.contested_with:
+            if other in facts:
+                rivals[fact.id].add(other)
+                rivals[other].add(fact.id)
     groups: list[list[Fact]] = []
-    left = dict(facts)
+    left = sorted(facts)
     while left:
-        _, first = left.popitem()
-        group, frontier = [first], [first]
+        group, frontier = {left[0]}, {left[0]}
         while frontier:
-            ids = [other for fact in frontier for other in fact.contested_with if other in left]
-            frontier = [left.pop(other) for other in dict.fromkeys(ids)]
-            group.extend(frontier)
-        groups.append(group)
-    return sorted(groups, key=lambda group: min(fact.said_at for fact in group))
+            frontier = {other for name in frontier for other in rivals[name]} - group
+            group |= frontier
+        left = [name for name in left if name not in group]
+        groups.append([facts[name] for name in group])
+    return sorted(groups, key=lambda group: min((fact.said_at, fact.id) for fact in group))
 
 
 def _by_time(group: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -22,7 +22,7 @@ PLANNING = (
     ("Coder", "Noted. The nightly export job writes CSV files to the finance share at 02:00."),
 )
 CHANGE = (
-    ("user", "We moved the invoicing service from Railway to Fly because of the outages. Railway is no longer used."),
+    ("user", "Decision: from now on we deploy the invoicing service on Fly instead of Railway, in the Paris region."),
     ("Coder", "Done, the pipeline deploys to Fly now."),
 )
 
