@@ -29,6 +29,11 @@ def _instant(value: Any) -> Any:
         raise ValueError("not an ISO date or time") from error
 
 
+def whole(value: Any) -> Any:
+    """Take 5.0 for 5, as JSON does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _visible(value: str) -> str:
     if not any(char.isprintable() and not char.isspace() for char in value):
         raise ValueError("there is nothing to read in it")
@@ -61,11 +66,13 @@ Query = Annotated[
 ]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S"), AfterValidator(_visible)]
 StateKey = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=_NO_CONTROL)]
-Limit = Annotated[int, Field(ge=1, le=1000)]
+Limit = Annotated[int, Field(ge=1, le=1000), BeforeValidator(whole)]
 # In the query of a URL everything is text.
 UrlLimit = Annotated[int, Field(ge=1, le=1000, strict=False)]
 UrlFlag = Annotated[bool, Field(strict=False)]
-Tokens = Annotated[int, Field(ge=16, le=100_000, description="The block is never longer than this.")]
+Tokens = Annotated[
+    int, Field(ge=16, le=100_000, description="The block is never longer than this."), BeforeValidator(whole)
+]
 
 
 class Arguments(BaseModel):

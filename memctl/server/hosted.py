@@ -8,7 +8,7 @@ into a row of the catalog.
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from memctl.server import arguments as args
 from memctl.server.arguments import (
@@ -25,11 +25,13 @@ from memctl.server.arguments import (
     Tokens,
     UrlLimit,
     one_way,
+    whole,
 )
 
 Asked = TypeVar("Asked", bound=Arguments)
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Days = Annotated[int, Field(ge=1, le=36500)]
+Days = Annotated[int, Field(ge=1, le=36500), BeforeValidator(whole)]
+Seconds = Annotated[int, Field(ge=1, le=3_153_600_000), BeforeValidator(whole)]
 Metadata = Annotated[dict[str, Any], Field(max_length=50, description="Kept as tags key:value.")]
 
 # What other services call their kinds of memory; None lets memctl tell by the words.
@@ -186,9 +188,7 @@ class MemstoreRememberRequest(Arguments):
     tags: Annotated[list[Tag], Field(max_length=50, default_factory=list)]
     session: Label | None = Field(default=None, description="Kept as the tag session:ID.")
     metadata: Metadata | None = None
-    ttl: Duration | Annotated[int, Field(ge=1, le=3_153_600_000)] | None = Field(
-        default=None, description="7d, or seconds."
-    )
+    ttl: Duration | Seconds | None = Field(default=None, description="7d, or seconds.")
 
     def to_arguments(self) -> args.Remember:
         """Give the arguments of ``remember``."""

@@ -16,6 +16,7 @@ from memctl.server.rest import create_app
 from memctl.server.service import Service
 
 _HEADER_BYTES = 32 * 1024
+_HEATING_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -58,17 +59,20 @@ def serve(service: Service, listening: Listening, on_ready: Callable[[], None]) 
 
     False where work was still going on when the time for that was over; what is left of it is safe on the disk.
     """
+    heating = threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True)
     try:
         server = GracefulServer(configured(service))
         server.obey()
         service.jobs.resume()
-        threading.Thread(target=service.warm.heat, name="memctl-heat", daemon=True).start()
+        heating.start()
         on_ready()
         server.run(sockets=listening.sockets)
     finally:
         listening.close()
         finished = service.close(service.limits.seconds)
-    return finished
+        # An interpreter that ends under a thread in native code is aborted by it.
+        heating.join(_HEATING_SECONDS)
+    return finished and not heating.is_alive()
 
 
 def configured(service: Service, protocol: type[PatientProtocol] = PatientProtocol) -> uvicorn.Config:

@@ -397,7 +397,7 @@ def test_a_task_result_is_learned_from_and_learned_once(mem, scope):
 
 def test_facts_of_a_run_are_dated_by_its_messages(mem, scope):
     said = TextMessage(
-        content=KIOSK,
+        content=HOSTING,
         source="Planner",
         created_at="2026-02-01T10:00:00Z",
     )

@@ -31,7 +31,7 @@ def small_disk(tmp_path):
         pytest.skip("mounting a small file system needs root")
     folder = tmp_path / "small"
     folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder], capture_output=True).returncode:
         pytest.skip("this machine does not let us mount a tmpfs")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)

@@ -5,6 +5,8 @@ import contextlib
 import dataclasses
 import io
 import json
+import logging
+import sys
 
 import pytest
 
@@ -65,6 +67,22 @@ def test_the_repr_of_a_real_task_result_reads_the_same(team_run):
     assert heard(repr(team_run[0])) == ("task-result", EXPECTED)
 
 
+@contextlib.contextmanager
+def printing_to(stream):
+    """AG2 prints through a logger that keeps the stdout of the time when it was first imported."""
+    handlers = [
+        handler
+        for handler in logging.getLogger("ag2.event.processor").handlers
+        if isinstance(handler, logging.StreamHandler)
+    ]
+    before = [handler.setStream(stream) for handler in handlers]
+    try:
+        yield
+    finally:
+        for handler, old in zip(handlers, before, strict=True):
+            handler.setStream(old or sys.stdout)
+
+
 @pytest.fixture(scope="module")
 def group_chat(tmp_path_factory):
     """Run a real AG2 classic group chat without a model, with its logger on."""
@@ -86,7 +104,7 @@ def group_chat(tmp_path_factory):
         chat = autogen.GroupChat(members, messages=[], max_round=3, speaker_selection_method="round_robin")
         manager = autogen.GroupChatManager(chat, llm_config=False)
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), printing_to(printed):
             result = members[0].initiate_chat(manager, message="Choose the engine.")
         autogen.runtime_logging.stop()
     return chat, result, printed.getvalue(), (folder / "logs.db").read_bytes()
