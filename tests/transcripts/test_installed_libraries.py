@@ -73,7 +73,7 @@ def printing_to(stream):
     handlers = [
         handler
         for handler in logging.getLogger("ag2.event.processor").handlers
-        if isinstance(handler, logging.StreamHandler)
+        if type(handler).__name__ == "EventStreamHandler"
     ]
     before = [handler.setStream(stream) for handler in handlers]
     try:
