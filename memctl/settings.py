@@ -144,7 +144,7 @@ def write_setting(path: Path, name: str, text: str | None) -> Any:
     values.pop(name, None)
     if value is not None:
         values[name] = value
-    lines = "".join(f"{_toml_key(key)} = {_toml(values[key])}\n" for key in sorted(values))
+    lines = "".join(f"{key} = {_toml(values[key])}\n" for key in sorted(values))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     replacement = path.with_suffix(".toml.new")
     replacement.write_text(lines, encoding="utf-8")
@@ -197,10 +197,6 @@ def _flatten(nested: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in nested.items():
         flat.update(_flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value})
     return flat
-
-
-def _toml_key(name: str) -> str:
-    return ".".join(name.split("."))
 
 
 def _toml(value: Any) -> str:

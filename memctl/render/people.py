@@ -11,8 +11,3 @@ PEOPLE: dict[str, Callable[..., None]] = {
     **curating.RENDERERS,
     **upkeep.RENDERERS,
 }
-
-
-def known(command: str) -> bool:
-    """Whether a command has words for people."""
-    return command in PEOPLE
