@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from memctl.embedding.models import Embedder
+    from memctl.embedding.onnx import OnnxEncoder
     from memctl.extraction.clean import CleaningRules
     from memctl.extraction.llm import LlmExtractor
     from memctl.extraction.local import LocalExtractor
@@ -96,20 +97,41 @@ class OpenMemory:
         with store.writing(command, wait=self.wait):
             yield store
 
-    @cached_property
-    def embedder(self) -> "Embedder":
+    @property
+    def model_name(self) -> str:
         """The embedding model that the settings name; a store that was built with another one is refused."""
-        from memctl.embedding.models import open_embedder
-
         name = str(self.settings["embedding.model"] or DEFAULT_MODEL)
         store = self.existing
         if store is not None and store.meta.model.name != name:
             raise OtherModel(path=self.location, stored=store.meta.model.name, wanted=name)
-        return open_embedder(name)
+        return name
+
+    @cached_property
+    def embedder(self) -> "Embedder":
+        """The embedding model."""
+        from memctl.embedding.models import open_embedder
+
+        return open_embedder(self.model_name)
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray":
         """Give one unit vector a text."""
         return self.embedder.embed(texts)
+
+    @property
+    def asks_in_its_own_way(self) -> bool:
+        """Whether questions have an encoder of their own: it was trained to meet the bundled model's vectors."""
+        return self.model_name == DEFAULT_MODEL
+
+    @cached_property
+    def asker(self) -> "OnnxEncoder":
+        """The encoder of questions for the bundled model."""
+        from memctl.embedding.models import open_classifier
+
+        return open_classifier("question")[0]
+
+    def ask(self, questions: Sequence[str]) -> "np.ndarray":
+        """Give one unit vector a question, near the memories that answer it."""
+        return self.asker.run(questions)[0] if self.asks_in_its_own_way else self.embed(questions)
 
     @cached_property
     def extractor(self) -> "Extractor":

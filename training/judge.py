@@ -18,34 +18,33 @@ from typing import Any
 import numpy as np
 import torch
 
-from memctl.embedding.models import exported, open_embedder
-from memctl.embedding.onnx import OnnxEncoder
+from memctl.embedding.models import open_classifier, open_embedder
 from memctl.rules.features import FEATURES
 from memctl.rules.judge import JudgeSettings
-from memctl.rules.relation import CONTEXT, Pair, Relater, combine
+from memctl.rules.relation import CONTEXT, Pair, Relater, combine, described
 from memctl.settings import DEFAULT_MODEL
 from training.judge_augment import augmented
+from training.judge_claims import claim_pairs
 from training.judge_data import (
     FOLDS,
     HERE,
     LabelledPair,
     by_fold,
-    candidate_pairs,
     crossed_pairs,
     group_pairs,
     team_pairs,
     written_pairs,
 )
-from training.judge_export import export
-from training.judge_model import LABELS, Example, PairModel, Recipe, mean_of, predict, train
-from training.judge_weigh import bounds_by_hand, bounds_in_chats, decide, fit, inputs, replay, score, targets
+from training.judge_model import LABELS, MAX_TOKENS, Example, PairModel, Recipe, export, mean_of, predict, train
+from training.judge_weigh import bounds_by_hand, bounds_in_chats, decide, fit, gate, inputs, replay, score, targets
 
 RECIPE = Recipe()
 SMOOTHING = 0.04
-WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 0.7, "group": 0.7}
-ALIKE = {"team": 500, "group": 540}  # compatible pairs to learn from: those that look most alike
+WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 1.0, "group": 1.0, "claim": 1.0}
+ALIKE = {"team": 800, "group": 3200, "claim": 1500}  # compatible pairs to learn from: those that look most alike
 CROSSED_EVERY = 4
 CROWD = 0.7
+TRAINED = (0, 1)  # two of the four folds are left out in turn: the mean of both models has seen every pair
 WEIGHTS = HERE.parent / "memctl" / "weights"
 WORK = HERE / ".work"
 REPORT = HERE / "reports" / "judge.md"
@@ -70,12 +69,13 @@ class Data:
             *crossed_pairs(self.written, self.embed)[::CROSSED_EVERY],
             *self._telling(teams, ALIKE["team"]),
             *self._telling(self.groups, ALIKE["group"]),
+            *self._telling(self.claims, ALIKE["claim"]),
         ]
 
     @cached_property
-    def candidates(self) -> list[LabelledPair]:
-        """Every pair that the judge would compare in the training teams."""
-        return candidate_pairs(HERE / "teams", self.embed, JudgeSettings().floor)
+    def claims(self) -> list[LabelledPair]:
+        """Every pair of extracted memories that the judge would compare in the training teams."""
+        return claim_pairs(HERE / "teams", self.embed, JudgeSettings().floor)
 
     def cosines(self, pairs: Sequence[LabelledPair]) -> list[float]:
         """Give the cosine of each pair, embedding each sentence once."""
@@ -98,7 +98,7 @@ def train_fold(data: Data, fold: int) -> None:
     learn = [pair for pair in learn if pair.origin != "crossed" or not {pair.old, pair.new} & held]
     model = train([_example(pair) for pair in learn], RECIPE, seed=fold)
     torch.save(model.state_dict(), WORK / f"judge-{fold}.pt")
-    for name, pairs in (("written", data.written), ("candidates", data.candidates)):
+    for name, pairs in (("written", data.written), ("claims", data.claims)):
         _, out = by_fold(pairs, fold)
         np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, [(pair.old, pair.new) for pair in out]))
 
@@ -114,9 +114,9 @@ class HeldOut:
     """Predictions for pairs by models that had not seen them."""
 
     def __init__(self, data: Data, name: str, pairs: Sequence[LabelledPair]) -> None:
-        parts = [by_fold(pairs, fold)[1] for fold in range(FOLDS)]
+        parts = [by_fold(pairs, fold)[1] for fold in TRAINED]
         self.pairs = [pair for part in parts for pair in part]
-        logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in range(FOLDS)])
+        logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in TRAINED])
         self.rows = inputs(logits, self.pairs, data.cosines(self.pairs))
         self.wanted = targets(self.pairs)
         self.folds = np.array([pair.fold for pair in self.pairs])
@@ -124,7 +124,7 @@ class HeldOut:
     def chances(self) -> np.ndarray:
         """Give chances by linear models that have not seen the pair's fold either."""
         chances = np.zeros((len(self.pairs), len(LABELS)))
-        for fold in range(FOLDS):
+        for fold in TRAINED:
             out = self.folds == fold
             chances[out] = combine(self.rows[out], fit(self.rows[~out], self.wanted[~out]))
         return chances
@@ -132,7 +132,7 @@ class HeldOut:
 
 def finish(data: Data, measured: Path | None) -> None:
     """Fit the linear models, choose the bounds, export the mean of the folds' models, report."""
-    written, chats = HeldOut(data, "written", data.written), HeldOut(data, "candidates", data.candidates)
+    written, chats = HeldOut(data, "written", data.written), HeldOut(data, "claims", data.claims)
     by_hand, in_chats = written.chances(), chats.chances()
     about = {
         "labels": list(LABELS),
@@ -142,10 +142,12 @@ def finish(data: Data, measured: Path | None) -> None:
             "bounds": bounds_by_hand(by_hand, written.wanted),
             "crowd": CROWD,
         },
+        "max_tokens": MAX_TOKENS,
+        "gate": gate(chats.rows[:, len(LABELS) :], chats.wanted),
         "chat": {**fit(chats.rows, chats.wanted), "bounds": bounds_in_chats(in_chats, chats.pairs)},
     }
     models = []
-    for fold in range(FOLDS):
+    for fold in TRAINED:
         models.append(PairModel())
         models[-1].load_state_dict(torch.load(WORK / f"judge-{fold}.pt"))
     WEIGHTS.mkdir(exist_ok=True)
@@ -171,14 +173,15 @@ def _report(
     decided = decide(by_hand, about["hand"]["bounds"])
     figures = {name: score(decided[origins == name], written.wanted[origins == name]) for name in ("given", "extra")}
     plain = {
-        name: score(written.rows[origins == name, :3].argmax(1), written.wanted[origins == name]) for name in figures
+        name: score(written.rows[origins == name, : len(LABELS)].argmax(1), written.wanted[origins == name])
+        for name in figures
     }
     lines = [
         "# The judge: how a newer statement stands to an older one",
         "",
         "MiniLM reads both statements, after hints on values, names and places; it learnt from "
         f"{len(data.lessons)} pairs, {len(data.written)} of them written by hand. A linear model weighs its logits with "
-        f"{len(FEATURES)} features. All figures by {FOLDS}-fold cross-validation; sentences of one group or team never part. `{RECIPE}`.",
+        f"{len(FEATURES)} features. Figures are of pairs that a model has not seen: {len(TRAINED)} of {FOLDS} folds were left out in turn; sentences of one group or team never part. `{RECIPE}`.",
         "",
         "## Notes written by hand",
         f"Bounds: `{json.dumps(about['hand']['bounds'])}`, raised with the number of statements compared.",
@@ -209,9 +212,9 @@ def _measure(data: Data, path: Path, about: dict[str, Any]) -> dict[str, dict[st
     """Measure the exported model, as the package runs it, on labelled pairs."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     pairs = [LabelledPair(row["old"], row["new"], row["verdict"], "measured", "") for row in rows]
-    encoder = OnnxEncoder(WEIGHTS / "judge.onnx", exported(DEFAULT_MODEL).tokenizer, 128)
+    encoder, _ = open_classifier("judge")
     asked = [Pair(p.old, p.new, cosine) for p, cosine in zip(pairs, data.cosines(pairs), strict=True)]
-    chances = combine(Relater(encoder.run, about).inputs(asked), about["hand"])
+    chances = combine(Relater(encoder.run, about).inputs(asked, described(asked)), about["hand"])
     return {path.stem: score(decide(chances, about["hand"]["bounds"]), targets(pairs))}
 
 
@@ -228,7 +231,7 @@ def main() -> None:
     """Do the stages that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stage", choices=("train", "finish"))
-    parser.add_argument("--fold", type=int, choices=range(FOLDS), action="append")
+    parser.add_argument("--fold", type=int, choices=TRAINED, action="append")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--measure", type=Path)
     options = parser.parse_args()
@@ -236,7 +239,7 @@ def main() -> None:
     WORK.mkdir(exist_ok=True)
     data = Data()
     if options.stage != "finish":
-        for fold in options.fold or range(FOLDS):
+        for fold in options.fold or TRAINED:
             train_fold(data, fold)
     if options.stage != "train":
         finish(data, options.measure)

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 Embed = Callable[[Sequence[str]], np.ndarray]
 _LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
 FOLDS = 4
+TAUGHT = 180  # of the written lists, these teach the judge; it has not seen the others
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
 _APART_PER_FACT = 1
@@ -56,16 +57,10 @@ def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:
     return [pair for folder in folders for pair in _implied(_gold_facts(folder), "team", folder.name, embed)]
 
 
-def candidate_pairs(teams: Path, embed: Embed, floor: float) -> list[LabelledPair]:
-    """Give every pair of facts of a team that the judge would compare: what it meets in a chat."""
-    folders = [folder for folder in sorted(teams.iterdir()) if (folder / "gold.json").exists()]
-    return [pair for folder in folders for pair in _all_pairs(_gold_facts(folder), folder.name, embed, floor)]
-
-
 def group_pairs(embed: Embed) -> list[LabelledPair]:
     """Derive pairs from the written lists of facts, in which links name places in the list."""
-    lines = (HERE / "extra_groups.jsonl").read_text(encoding="utf-8").splitlines()
-    groups = [json.loads(line) for line in lines]
+    lines = (HERE / "groups.jsonl").read_text(encoding="utf-8").splitlines()
+    groups = [json.loads(line) for line in lines[:TAUGHT]]
     return [pair for group in groups for pair in _implied(group["facts"], "group", group["name"], embed)]
 
 
@@ -98,6 +93,17 @@ def _gold_facts(folder: Path) -> list[dict[str, Any]]:
     return [{**fact, **{key: [place[other] for other in fact.get(key) or []] for key in _LINKS}} for fact in facts]
 
 
+def links(facts: Sequence[dict[str, Any]]) -> dict[tuple[int, int], str]:
+    """Name the relation of every two facts that are linked by their ids: (place of the older, of the newer)."""
+    place = {fact["id"]: number for number, fact in enumerate(facts)}
+    return {
+        (place[other], number): label
+        for number, fact in enumerate(facts)
+        for key, label in _LINKS.items()
+        for other in fact.get(key) or []
+    }
+
+
 def _implied(facts: list[dict[str, Any]], origin: str, group: str, embed: Embed) -> Iterator[LabelledPair]:
     """Yield the changes and restatements of a list of facts, and compatible pairs of it."""
     tied: set[tuple[int, int]] = set()
@@ -108,7 +114,7 @@ def _implied(facts: list[dict[str, Any]], origin: str, group: str, embed: Embed)
                 yield _pair(facts[other], fact, label, origin, group)
     changes = {number for number, fact in enumerate(facts) if fact.get("supersedes")}
     vectors = embed([fact["text"] for fact in facts])
-    for older, newer in _compatible(vectors, _closure(tied, len(facts)), changes):
+    for older, newer in _compatible(vectors, closure(tied, len(facts)), changes):
         yield _pair(facts[older], facts[newer], "compatible", origin, group)
 
 
@@ -117,25 +123,7 @@ def _pair(old: dict[str, Any], new: dict[str, Any], label: str, origin: str, gro
     return LabelledPair(old["text"], new["text"], label, origin, group, other_type, same_chat)
 
 
-def _all_pairs(facts: list[dict[str, Any]], group: str, embed: Embed, floor: float) -> Iterator[LabelledPair]:
-    """Yield all near pairs; those tied only through others are left out, since nobody said what they are."""
-    ties = {
-        (other, number): label
-        for number, fact in enumerate(facts)
-        for key, label in _LINKS.items()
-        for other in fact.get(key) or []
-    }
-    linked = _closure(set(ties), len(facts))
-    vectors = embed([fact["text"] for fact in facts])
-    cosines = vectors @ vectors.T
-    for newer in range(len(facts)):
-        for older in range(newer):
-            label = ties.get((older, newer), "" if linked[older, newer] else "compatible")
-            if label and cosines[older, newer] >= floor:
-                yield _pair(facts[older], facts[newer], label, "candidate", group)
-
-
-def _closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:
+def closure(tied: set[tuple[int, int]], size: int) -> np.ndarray:
     """Mark facts that are tied to each other through any number of steps."""
     linked = np.eye(size, dtype=bool)
     for one, other in tied:

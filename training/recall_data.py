@@ -157,17 +157,24 @@ def teams(folder: Path = HERE / "teams", extra: Path = HERE / "recall_queries.js
 
 
 def embedded(chosen: Sequence[Team], cache: Path) -> None:
-    """Give the teams their vectors, each text embedded once and kept in ``cache``."""
+    """Give the teams their vectors."""
+    vectors = embedded_texts({text for team in chosen for text in team.texts()}, cache)
+    for team in chosen:
+        team.vectors = vectors
+
+
+def embedded_texts(texts: set[str], cache: Path) -> dict[str, np.ndarray]:
+    """Embed texts with the bundled model, each once; ``cache`` keeps them for the next time."""
     from memctl.embedding.models import open_embedder
 
     known = dict(np.load(cache)) if cache.exists() else {}
     vectors = dict(zip(known.get("texts", []), known.get("vectors", []), strict=True))
-    wanted = sorted({text for team in chosen for text in team.texts()} - vectors.keys())
+    wanted = sorted(texts - vectors.keys())
     if wanted:
         vectors |= dict(zip(wanted, open_embedder().embed(wanted), strict=True))
+        cache.parent.mkdir(parents=True, exist_ok=True)
         np.savez(cache, texts=np.array(list(vectors)), vectors=np.array(list(vectors.values()), dtype=np.float32))
-    for team in chosen:
-        team.vectors = vectors
+    return vectors
 
 
 def alive(items: Sequence[Item], at: datetime) -> list[Item]:

@@ -1,6 +1,6 @@
 """Fit the ranking of recall and its silence on the training teams: ``python -m training.recall_fit``.
 
-    --questions FILE.npz   vectors of the questions moved by the map of recall_map, held out by team
+    --questions FILE.npz   vectors of the questions by encoders that have not seen the team (recall_questions)
     --check FOLDER         other annotated teams that only measure
     --write                replace memctl/weights/recall.json
 
@@ -23,11 +23,11 @@ from scipy.optimize import minimize
 
 from memctl.rules.relevance import Candidate, Features, Question, features, outlook
 from memctl.rules.terms import query_terms
-from training.recall_data import Ask, Item, Team, alive, embedded, teams
+from training.recall_data import HERE, Ask, Item, Team, alive, embedded, teams
 
 WEIGHTS = Path(__file__).parents[1] / "memctl" / "weights" / "recall.json"
 FOLDS = 6
-GOALS = {"hit1": 0.5, "hit5": 0.78, "precision": 0.36, "silent": 0.54}  # with a little in reserve
+GOALS = {"hit1": 0.5, "hit5": 0.78, "precision": 0.36, "silent": 0.5}
 FLOOR = 0.02
 AROUND = (0.6, 0.3, 0.1)  # the message, the one before, the one after
 GROWING = ("covered", "met", "figures", "cosine", "cosine_lift", "around", "around_lift")  # more is never worse
@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=Path)
     parser.add_argument("--check", type=Path)
-    parser.add_argument("--cache", type=Path, default=Path("training/.recall_vectors.npz"))
+    parser.add_argument("--cache", type=Path, default=HERE / ".work" / "recall_vectors.npz")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args(arguments)
     name = "tuned" if asked.questions else "plain"
@@ -233,10 +233,10 @@ def _plain(made: dict[str, list[Case]], chosen: Sequence[Team]) -> list[Case]:
 
 
 def _case(team: Team, ask: Ask, items: Sequence[Item], vector: np.ndarray) -> Case:
-    """Describe a question over a memory; what was said around is compared with the question as it was put."""
+    """Describe a question over a memory and what was said around it."""
     present, question = alive(items, ask.at), Question.of(ask.text)
     cosines = [float(team.vectors[item.text] @ vector) for item in present]
-    messages = np.array([team.vectors[text[:1500]] for _, _, text in team.messages]) @ team.vectors[ask.text]
+    messages = np.array([team.vectors[text[:1500]] for _, _, text in team.messages]) @ vector
     near = [_around(messages, item.place) for item in present]
     candidates = [Candidate(item.fact, c, n) for item, c, n in zip(present, cosines, near, strict=True) if item.fact]
     right = np.array([team.answers(item, ask) for item in present], dtype=bool)

@@ -29,6 +29,7 @@ _DEFAULT_DIGESTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 _EXPORT_VERSION = 1
+_WORDS = "embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,28 @@ def open_classifier(name: str) -> tuple[OnnxEncoder, dict[str, Any]]:
         description = json.loads(about.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelUnavailable(name=name, reason=str(error), where=str(about), remedy="Reinstall memctl.") from error
-    tokenizer = bundled_folder() / "tokenizer.json"
-    return OnnxEncoder(WEIGHTS / f"{name}.onnx", tokenizer, int(description.get("max_tokens", 256))), description
+    bundled = bundled_folder()
+    encoder = OnnxEncoder(
+        WEIGHTS / f"{name}.onnx",
+        bundled / "tokenizer.json",
+        int(description.get("max_tokens", 256)),
+        word_vectors(bundled / "model.safetensors"),
+    )
+    return encoder, description
+
+
+def word_vectors(path: Path) -> "np.ndarray":
+    """Map the bundled model's word vectors, which memctl's own models share; only the rows in use are read."""
+    import numpy as np
+
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            about = json.loads(file.read(size))[_WORDS]
+        start, _ = about["data_offsets"]
+        return np.memmap(path, np.float32, "r", 8 + size + start, tuple(about["shape"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelUnavailable(name=DEFAULT_MODEL, reason=str(error), where=str(path)) from error
 
 
 def exported(name: str) -> ModelFiles:

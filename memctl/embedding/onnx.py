@@ -27,11 +27,15 @@ _THREADS_VARIABLE = "MEMCTL_THREADS"
 class OnnxEncoder:
     """A transformer that was exported to ONNX, with its tokenizer."""
 
-    def __init__(self, model: Path, tokenizer: Path, max_tokens: int = 256) -> None:
-        """Load both files; raises ModelUnavailable where one is missing or broken."""
+    def __init__(self, model: Path, tokenizer: Path, max_tokens: int = 256, words: "np.ndarray | None" = None) -> None:
+        """Load both files; raises ModelUnavailable where one is missing or broken.
+
+        ``words`` is the table of word vectors for a graph that takes them as an input.
+        """
         self._session = _open_session(model)
         self._tokenizer = _open_tokenizer(tokenizer, max_tokens)
         self._wanted = {item.name for item in self._session.get_inputs()}
+        self._words = words
 
     def run(self, inputs: Sequence[Input]) -> "list[np.ndarray]":
         """Run the graph over texts or pairs of texts: one array a graph output, rows in the order given."""
@@ -76,6 +80,8 @@ class OnnxEncoder:
             feed["input_ids"][row, :size] = encoding.ids
             feed["attention_mask"][row, :size] = 1
             feed["token_type_ids"][row, :size] = encoding.type_ids
+        if self._words is not None:
+            feed["word_vectors"] = self._words[feed["input_ids"]]
         return {name: array for name, array in feed.items() if name in self._wanted}
 
 

@@ -24,6 +24,7 @@ class Judged:
     unit: Unit
     keep: float
     type: MemoryType
+    chances: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

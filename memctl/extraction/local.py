@@ -5,6 +5,7 @@ written so that it stands alone. The classifier is handed in, so that nothing he
 is run.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     Classify = Callable[[Sequence[str | tuple[str, str]]], list[np.ndarray[Any, Any]]]
 
+_ALONE = 0.2  # the weight of a memory read without its chat when its type is decided
+_LEAST = 1e-6
 LABELS = ("drop", "decision", "preference", "fact", "failure", "context", "temporary")
 
 
@@ -36,6 +39,23 @@ class Card:
     def of(cls, about: Mapping[str, Any]) -> "Card":
         """Read the description that lies beside the weights."""
         return cls(tuple(about["labels"]), Bar(**about["bar"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A memory, the judged units of its message, and the place of its turn."""
+
+    memory: Memory
+    judged: list[Judged]
+    turn: int
+
+
+@dataclass(slots=True)
+class _Read:
+    """What reading a chat gave: its memories, and of each turn the units, the memories and the reasons."""
+
+    made: list[_Made] = field(default_factory=list)
+    turns: list[tuple[int, list[Judged], list[Memory], list[str]]] = field(default_factory=list)
 
 
 class LocalExtractor:
@@ -66,11 +86,15 @@ class LocalExtractor:
             for chat, start in zip(chats, starts, strict=True)
         ]
         answers = self._judge([window.text for each in laid for window in each])
-        made, used = [], 0
-        for transcript, chat, each in zip(transcripts, chats, laid, strict=True):
-            made.append(self._read(transcript, chat, each, answers[used : used + len(each)], agent))
+        read, used = [], 0
+        for chat, each in zip(chats, laid, strict=True):
+            read.append(self._read(chat, each, answers[used : used + len(each)]))
             used += len(each)
-        return made
+        alone_rows = iter(self._judge([alone(made.memory.text) for each in read for made in each.made]))
+        return [
+            self._extraction(transcript, each, [next(alone_rows)[0] for _ in each.made], agent)
+            for transcript, each in zip(transcripts, read, strict=True)
+        ]
 
     def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
         """Tell what kind of memory each sentence is, for sentences that somebody wants kept."""
@@ -80,41 +104,58 @@ class LocalExtractor:
     def _judge(self, texts: list[tuple[str, str]]) -> Any:
         return self._classify(texts)[0] if texts else []
 
-    def _read(
-        self, transcript: Transcript, chat: list[Turn], laid: list[Window], answers: Any, agent: str
-    ) -> Extraction:
+    def _read(self, chat: list[Turn], laid: list[Window], answers: Any) -> "_Read":
+        """Judge every unit of a chat and compose its memories."""
         judged: dict[int, list[Judged]] = {}
         for window, rows in zip(laid, answers, strict=True):
             units = chat[window.turn].units[window.first : window.last]
             judged.setdefault(window.turn, []).extend(
                 self._judged(unit, row) for unit, row in zip(units, rows, strict=False)
             )
-        claims: list[Claim] = []
-        trace: list[Trace] = []
+        read = _Read()
         for place, each in sorted(judged.items()):
             memories, reasons = compose(each, chat, place, self._card.bar)
-            message = transcript.messages[place]
-            claims.extend(self._claim(memory, each, message, transcript, agent) for memory in memories)
-            trace.extend(_traces(message, each, memories, reasons))
+            read.made.extend(_Made(memory, each, place) for memory in memories)
+            read.turns.append((place, each, memories, reasons))
+        return read
+
+    def _extraction(self, transcript: Transcript, read: "_Read", alone_rows: Sequence[Any], agent: str) -> Extraction:
+        """Write the memories of a chat as claims, with the trace of all its sentences."""
+        claims = [
+            self._claim(made, self._settled(made, row), transcript, agent)
+            for made, row in zip(read.made, alone_rows, strict=True)
+        ]
+        trace = [
+            line
+            for place, judged, memories, reasons in read.turns
+            for line in _traces(transcript.messages[place], judged, memories, reasons)
+        ]
         return Extraction(tuple(claims), tuple(trace))
+
+    def _settled(self, made: "_Made", row: Any) -> MemoryType:
+        """Decide the type by the sentence in its chat and, with less weight, by the memory read alone."""
+        memory = made.memory
+        if memory.rule != "classifier" or made.judged[memory.first].unit.kind == "error":
+            return memory.type
+        parts = made.judged[memory.first : memory.last + 1]
+        there = [sum(part.chances[i] for part in parts) / len(parts) for i in range(len(self._card.labels))]
+        return self._type([_mixed(there[i], float(row[i])) for i in range(len(self._card.labels))])
 
     def _judged(self, unit: Any, row: Any) -> Judged:
         """Read a row of probabilities: the first is to drop, the others are the types."""
-        return Judged(unit, 1.0 - float(row[0]), self._type(row))
+        return Judged(unit, 1.0 - float(row[0]), self._type(row), tuple(float(chance) for chance in row))
 
     def _type(self, row: Any) -> MemoryType:
         best = max(range(1, len(self._card.labels)), key=lambda i: float(row[i]))
         return MemoryType(self._card.labels[best])
 
-    def _claim(
-        self, memory: Memory, judged: list[Judged], message: Message, transcript: Transcript, agent: str
-    ) -> Claim:
+    def _claim(self, made: "_Made", kind: MemoryType, transcript: Transcript, agent: str) -> Claim:
+        memory, message = made.memory, transcript.messages[made.turn]
         if message.at is None:
             raise ValueError("every message carries its time when it comes here")
-        kind = memory.type
         if kind is MemoryType.FACT and passes(memory.text, message.at):
             kind = MemoryType.TEMPORARY
-        quote = message.text[judged[memory.first].unit.start : judged[memory.last].unit.end].strip()
+        quote = message.text[made.judged[memory.first].unit.start : made.judged[memory.last].unit.end].strip()
         source = Source(transcript.path, message.index, message.speaker, quote, message.at, message.role.value)
         return Claim(
             text=memory.text,
@@ -125,8 +166,13 @@ class LocalExtractor:
             expires_at=expires(memory.text, kind, message.at, self._lifetimes),
             confidence=round(memory.score, 4),
             rule=memory.rule,
-            because=memory.why,
+            because=memory.why if memory.rule != "classifier" else f"kept as {kind}",
         )
+
+
+def _mixed(there: float, by_itself: float) -> float:
+    """Mix two chances on the scale of logarithms, so that neither view can be overruled by mere confidence."""
+    return (1 - _ALONE) * math.log(there + _LEAST) + _ALONE * math.log(by_itself + _LEAST)
 
 
 def _traces(message: Message, judged: list[Judged], memories: list[Memory], reasons: list[str]) -> list[Trace]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Hit, MemoryType, MessageHit, Problem, RecallBlock, Result, State
-from memctl.rules.aim import aim, has_aim
 from memctl.rules.deep import Turn, score_turns
 from memctl.rules.history import holds_at
 from memctl.rules.layout import Layout
@@ -141,10 +140,12 @@ def _answers(memory: OpenMemory, questions: Sequence[Line], asked: Asked) -> lis
     store = memory.existing
     if store is None or not questions:
         return [_nothing(one.query, memory.scope(one.agent)) for one in questions]
-    vectors = memory.embed([one.query for one in questions])
+    queries = [one.query for one in questions]
+    # Messages are found by the plain vector: the encoder of questions was trained on memories, which are short.
+    vectors, plain = memory.ask(queries), memory.embed(queries) if asked.deep else [None] * len(queries)
     blocks = [
-        _answer(memory, store, one, vector, replace(asked, as_of=one.as_of or asked.as_of), layout)
-        for one, vector in zip(questions, vectors, strict=True)
+        _answer(memory, store, one, vector, said, replace(asked, as_of=one.as_of or asked.as_of), layout)
+        for one, vector, said in zip(questions, vectors, plain, strict=True)
     ]
     present = [block for block, one in zip(blocks, questions, strict=True) if not (one.as_of or asked.as_of)]
     if asked.count:
@@ -157,6 +158,7 @@ def _answer(
     store: "Store",
     line: Line,
     vector: "np.ndarray",
+    plain: "np.ndarray | None",
     asked: Asked,
     layout: Layout,
 ) -> RecallBlock:
@@ -167,12 +169,12 @@ def _answer(
         question,
         candidates,
         now=now,
-        weights=fitted("tuned" if has_aim(store.meta.model.name) else "plain"),
+        weights=fitted("tuned" if memory.asks_in_its_own_way else "plain"),
         balance=Balance.of(memory.settings),
         floor=float(memory.settings["recall.floor"]),
     )
     limit = int(memory.settings["recall.limit"]) if asked.limit is None else asked.limit
-    messages = _messages(store, question, vector, scopes, now, asked, limit) if asked.deep else []
+    messages = [] if plain is None else _messages(store, question, plain, scopes, now, asked, limit)
     return pack(
         hits if asked.explain else [Hit(hit.fact, hit.score) for hit in hits],
         messages,
@@ -198,9 +200,8 @@ def _candidates(
         until=min(filter(None, [asked.until, now if past else None]), default=None),
         alive_at=now,
     )
-    aimed = aim(vector) if has_aim(store.meta.model.name) else vector
     found = store.search_facts(
-        aimed, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
+        vector, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
     )
     held = [one for one in found if not past or holds_at(one.fact, now)]
     around = likeness_around(store, scopes, (place for one in held if (place := _place(one.fact))), vector)

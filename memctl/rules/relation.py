@@ -64,6 +64,7 @@ class Relation:
 
 
 Relate = Callable[[Sequence[Pair]], list[Relation]]
+_NOTHING_IN_COMMON = Relation(Label.COMPATIBLE, 1.0, "nothing in common", (1.0, 0.0, 0.0))
 
 
 class Ties:
@@ -105,7 +106,32 @@ class Relater:
         """Relate pairs, in the order given."""
         if not pairs:
             return []
-        rows = self.inputs(pairs)
+        seen = described(pairs)
+        worth = self._worth_reading(pairs, seen)
+        relations = [_NOTHING_IN_COMMON] * len(pairs)
+        if len(worth):
+            read = self._decided([pairs[place] for place in worth], seen[worth])
+            for place, relation in zip(worth, read, strict=True):
+                relations[place] = relation
+        return relations
+
+    def inputs(self, pairs: Sequence[Pair], seen: "np.ndarray") -> "np.ndarray":
+        """Put the model's logits beside what was seen of pairs, a row a pair."""
+        import numpy as np
+
+        logits = self._run([hinted(pair.old, pair.new) for pair in pairs])[0]
+        return np.hstack([logits, seen])
+
+    def _worth_reading(self, pairs: Sequence[Pair], seen: "np.ndarray") -> "np.ndarray":
+        """Choose what the model reads: of a chat most pairs have so little in common that it need not be asked."""
+        import numpy as np
+
+        gate = self._about["gate"]
+        by_hand = np.array([pair.by_hand for pair in pairs])
+        return np.flatnonzero(by_hand | (combine(seen, gate)[:, 0] < 1 - gate["least"]))
+
+    def _decided(self, pairs: Sequence[Pair], seen: "np.ndarray") -> list[Relation]:
+        rows = self.inputs(pairs, seen)
         by_hand, chat = combine(rows, self._about["hand"]), combine(rows, self._about["chat"])
         decided = [
             decide(by_hand[place], hand_bounds(self._about, pair.among))
@@ -115,16 +141,14 @@ class Relater:
         ]
         return [_by_rule(pair, relation) for pair, relation in zip(pairs, decided, strict=True)]
 
-    def inputs(self, pairs: Sequence[Pair]) -> "np.ndarray":
-        """Put the model's logits, the features and the context of pairs side by side, a row a pair."""
-        import numpy as np
 
-        logits = self._run([hinted(pair.old, pair.new) for pair in pairs])[0]
-        seen = [
-            [*features(pair.old, pair.new, pair.cosine), float(pair.other_type), float(pair.same_chat)]
-            for pair in pairs
-        ]
-        return np.hstack([logits, np.array(seen)])
+def described(pairs: Sequence[Pair]) -> "np.ndarray":
+    """Describe pairs by what can be seen without a model, a row a pair: the features and the context."""
+    import numpy as np
+
+    return np.array(
+        [[*features(pair.old, pair.new, pair.cosine), float(pair.other_type), float(pair.same_chat)] for pair in pairs]
+    )
 
 
 def _by_rule(pair: Pair, relation: Relation) -> Relation:

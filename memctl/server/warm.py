@@ -17,6 +17,7 @@ from memctl.settings import load as load_settings
 
 if TYPE_CHECKING:
     from memctl.embedding.models import Embedder
+    from memctl.embedding.onnx import OnnxEncoder
     from memctl.extraction.local import LocalExtractor
     from memctl.rules.relation import Relate
     from memctl.store import Store
@@ -67,6 +68,11 @@ class WarmMemory(OpenMemory):
         return self._shared("embedder", str(self.settings["embedding.model"]))  # type: ignore[no-any-return]
 
     @cached_property
+    def asker(self) -> "OnnxEncoder":
+        """The encoder of questions for the bundled model."""
+        return self._shared("asker", None)  # type: ignore[no-any-return]
+
+    @cached_property
     def local_extractor(self) -> "LocalExtractor":
         """The extractor that needs no LLM."""
         return self._shared("local_extractor", tuple(self.lifetimes().items()))  # type: ignore[no-any-return]
@@ -112,7 +118,7 @@ class Warm:
 
         with suppress(MemctlError):
             memory = self.open()
-            memory.embed(["warm"])
+            memory.ask(["warm"])
             if memory.existing is not None:
                 from memctl.operations.recall import Asked, recall
 
