@@ -135,15 +135,18 @@ def ingest(
     """
     scope = memory.scope(agent)
     reading = Reading(scope, at, format, memory.cleaning_rules(), again)
-    store = memory.existing if dry_run else memory.created
+    store = memory.existing
     ledger = Ledger(store.transcripts(agent=scope) if store else ())
     listed = list(documents(paths, stdin or _read_stdin, stdin_name))
     if dry_run and memory.settings["extraction.extractor"] == "llm":
         return Result("ingest", _planned(memory, listed, reading, ledger))
     tally = _Tally()
     for batch in _batches(memory, listed, reading, ledger, progress or Unseen()):
-        with memory.writing("ingest", dry_run=dry_run):
-            _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+        if any(isinstance(step, Prepared) for step in batch):
+            with memory.writing("ingest", dry_run=dry_run):
+                _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+        else:  # nothing to keep: no store is made for it, no lock taken, no model loaded
+            _report(batch, (), (), Judged((), {}), tally, explain=explain)
         if deadline():
             tally.problems.append(_OUT_OF_TIME)
             break
