@@ -111,7 +111,7 @@ def ingest(
     """Read every transcript behind ``paths`` into the scope, each message once however often it is read.
 
     ``at`` dates messages that carry no time. ``-`` among the paths is what ``stdin`` gives, called ``stdin_name``.
-    ``deadline`` is asked between batches; True ends the run early.
+    ``deadline`` is asked before each batch but the first; True ends the run early.
     ``alone`` makes a single file that cannot be read an error instead of a problem.
     """
     scope = memory.scope(agent)
@@ -124,16 +124,16 @@ def ingest(
     tally = _Tally()
     watched = progress or Unseen()
     watched.expect(len(listed))
-    for batch in _batches(memory, listed, reading, ledger):
+    for number, batch in enumerate(_batches(memory, listed, reading, ledger)):
+        if number and deadline():
+            tally.problems.append(_OUT_OF_TIME)
+            break
         if any(isinstance(step, Prepared) for step in batch):
             with memory.writing("ingest", dry_run=dry_run):
                 _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
         else:  # nothing to keep: no store is made for it, no lock taken, no model loaded
             _report(batch, (), (), Judged((), {}), tally, explain=explain)
         tell(watched, batch)
-        if deadline():
-            tally.problems.append(_OUT_OF_TIME)
-            break
     if alone:
         _raise_if_nothing_was_readable(tally)
     return Result("ingest", _ingested(scope, tally, dry_run=dry_run), tuple(tally.problems))
