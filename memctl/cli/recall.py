@@ -13,7 +13,7 @@ from memctl.errors import MemctlError, UnreadableInput, UsageProblem
 from memctl.model import RecallBlock, Result
 from memctl.times import parse_duration, parse_instant
 
-app = typer.Typer(rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()

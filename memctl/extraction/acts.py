@@ -58,7 +58,6 @@ _OFFER = re.compile(
     r"需要我)",
     re.IGNORECASE,
 )
-_MAX_REPLY_WORDS = 14
 
 
 def is_question(text: str) -> bool:
@@ -84,11 +83,6 @@ def accepts(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Say whether the turn begins by refusing what was said before."""
     return bool(_REFUSE.match(text))
-
-
-def is_bare_reply(text: str) -> bool:
-    """Say whether the turn is a yes or a no with little else, so that its meaning is in the turn before."""
-    return words(text) <= _MAX_REPLY_WORDS and (accepts(text) or refuses(text))
 
 
 def kinds(messages: Iterable[Message]) -> dict[str, str]:

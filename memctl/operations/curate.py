@@ -85,7 +85,7 @@ def edit(memory: OpenMemory, id_prefix: str, change: Edit, *, dry_run: bool = Fa
     )
     if change.text is None or change.text.strip() == fact.text:
         if after == replace(fact, because=after.because, rule=after.rule):
-            raise UsageProblem(reason="nothing to change", remedy="Give --text, --type, --ttl or --tag.")
+            raise UsageProblem(reason="nothing to change", remedy="Give another text, type, lifetime or tag.")
         return _write(memory, "edit", [_verdict(Action.EDIT, fact, after)], dry_run=dry_run)
     text = redact(" ".join(change.text.split()), memory.cleaning_rules().redaction).text
     return _write(memory, "edit", _reworded(fact, after, text, now), dry_run=dry_run)

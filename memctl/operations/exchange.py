@@ -43,7 +43,7 @@ def import_facts(
 ) -> Result[Imported]:
     """Take in what ``export`` wrote, by this store or another, embedding the texts with this store's model."""
     facts, problems = read_facts(lines, name, agent)
-    store = memory.existing if dry_run else memory.created
+    store = memory.existing
     added = changed = unchanged = 0
     run = ""
     for start in range(0, len(facts), _BATCH):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memctl.errors import UnreadableInput
 from memctl.extraction.clean import Suspect
@@ -18,6 +18,7 @@ from memctl.extraction.types import Extraction, Trace
 from memctl.memory import OpenMemory
 from memctl.model import Action, Claim, MemoryType, Problem, Result, Source, Verdict
 from memctl.operations.learning import Judged, judge_claims
+from memctl.operations.progress import Progress, Unseen, tell
 from memctl.operations.reading import (
     STDIN_NAME,
     Ledger,
@@ -40,26 +41,6 @@ if TYPE_CHECKING:
 # One commit a batch: large enough that commits cost nothing beside the models, small enough that an
 # interrupted run loses little and memory stays flat.
 _MESSAGES_PER_BATCH = 512
-
-
-class Progress(Protocol):
-    """Told how far a long run is; the faces decide whether to draw it."""
-
-    def expect(self, files: int) -> None:
-        """So many files will be read."""
-
-    def done(self, path: str) -> None:
-        """One of them was."""
-
-
-class Unseen:
-    """Progress that nobody watches."""
-
-    def expect(self, files: int) -> None:
-        """Take note of nothing."""
-
-    def done(self, path: str) -> None:
-        """Take note of nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +111,29 @@ def ingest(
     """Read every transcript behind ``paths`` into the scope, each message once however often it is read.
 
     ``at`` dates messages that carry no time. ``-`` among the paths is what ``stdin`` gives, called ``stdin_name``.
-    ``deadline`` is asked between batches; True ends the run early.
+    ``deadline`` is asked before each batch but the first; True ends the run early.
     ``alone`` makes a single file that cannot be read an error instead of a problem.
     """
     scope = memory.scope(agent)
     reading = Reading(scope, at, format, memory.cleaning_rules(), again)
-    store = memory.existing if dry_run else memory.created
+    store = memory.existing
     ledger = Ledger(store.transcripts(agent=scope) if store else ())
     listed = list(documents(paths, stdin or _read_stdin, stdin_name))
     if dry_run and memory.settings["extraction.extractor"] == "llm":
         return Result("ingest", _planned(memory, listed, reading, ledger))
     tally = _Tally()
-    for batch in _batches(memory, listed, reading, ledger, progress or Unseen()):
-        with memory.writing("ingest", dry_run=dry_run):
-            _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
-        if deadline():
+    watched = progress or Unseen()
+    watched.expect(len(listed))
+    for number, batch in enumerate(_batches(memory, listed, reading, ledger)):
+        if number and deadline():
             tally.problems.append(_OUT_OF_TIME)
             break
+        if any(isinstance(step, Prepared) for step in batch):
+            with memory.writing("ingest", dry_run=dry_run):
+                _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+        else:  # nothing to keep: no store is made for it, no lock taken, no model loaded
+            _report(batch, (), (), Judged((), {}), tally, explain=explain)
+        tell(watched, batch)
     if alone:
         _raise_if_nothing_was_readable(tally)
     return Result("ingest", _ingested(scope, tally, dry_run=dry_run), tuple(tally.problems))
@@ -156,7 +143,7 @@ def _planned(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, led
     """Tell what asking a language model would cost, without asking it."""
     plan: Counter[str] = Counter()
     files: list[FileReport] = []
-    for batch in _batches(memory, listed, reading, ledger, Unseen()):
+    for batch in _batches(memory, listed, reading, ledger):
         prepared = [place(memory, step, reading, ledger) for step in batch if isinstance(step, Prepared)]
         cost = memory.llm_extractor.plan([item.transcript for item in prepared], [item.since for item in prepared])
         plan.update(calls=cost.calls, tokens=cost.tokens, cached=cost.cached)
@@ -171,33 +158,26 @@ def _planned(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, led
 _OUT_OF_TIME = Problem("out_of_time", "the time for this run was used up", "", "Run it again to go on.")
 
 
-def _batches(
-    memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger, progress: Progress
-) -> Iterator[list[Step]]:
+def _batches(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger) -> Iterator[list[Step]]:
     """Yield batches of prepared files; the next one is being prepared while the caller works on this one."""
-    progress.expect(len(listed))
     if len(listed) == 1:  # nothing to read ahead; and a program that is ending may start no more threads
-        yield from _grouped(_steps(memory, listed, reading, ledger, progress))
+        yield from _grouped(_steps(memory, listed, reading, ledger))
         return
     with ThreadPoolExecutor(1, thread_name_prefix="memctl-read") as pool:
-        source = _grouped(_steps(memory, listed, reading, ledger, progress))
+        source = _grouped(_steps(memory, listed, reading, ledger))
         ahead: Future[list[Step] | None] = pool.submit(next, source, None)
         while (batch := ahead.result()) is not None:
             ahead = pool.submit(next, source, None)
             yield batch
 
 
-def _steps(
-    memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger, progress: Progress
-) -> Iterator[Step]:
+def _steps(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger) -> Iterator[Step]:
     for item in listed:
         if isinstance(item, Problem):
-            progress.done(item.where)
             yield item
-            continue
-        path, loader = item
-        yield from prepare(memory, loader, reading, ledger)
-        progress.done(path)
+        else:
+            _, loader = item
+            yield from prepare(memory, loader, reading, ledger)
 
 
 def _grouped(steps: Iterator[Step]) -> Iterator[list[Step]]:

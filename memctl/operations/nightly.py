@@ -2,13 +2,15 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from memctl.errors import StoreBusy
 from memctl.memory import OpenMemory
 from memctl.model import Problem, Result
 from memctl.operations.ingest import ingest
@@ -50,7 +52,7 @@ def nightly(
     begin = clock()
     started_at = memory.now()
     store = memory.created
-    with FileLock(store.home.near / "nightly.lock").held("nightly", 0):
+    with _alone(store.home.near):
         before = store.size()
         read = ingest(
             memory,
@@ -79,6 +81,18 @@ def nightly(
         result = Result("nightly", report, (*read.problems, *checked.problems))
         _write_log(store.home.near, int(memory.settings["nightly.log_kilobytes"]), result)
     return result
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep a second night out: it would only do the same work."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(folder / "nightly.lock").held("nightly", 0))
+        except StoreBusy as error:
+            error.remedy = "Let it finish: it does the same work."
+            raise
+        yield
 
 
 def sentence(report: Nightly) -> str:

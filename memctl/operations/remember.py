@@ -45,6 +45,8 @@ class Remembered:
 def remember(memory: OpenMemory, entries: Sequence[Entry], *, dry_run: bool = False) -> Result[Remembered]:
     """Judge the entries in order, each against the ones before it in its scope, and keep what is new."""
     claims = _claims(memory, entries)
+    if not claims:
+        return Result("remember", Remembered((), "", dry_run))
     run = ""
     with memory.writing("remember", dry_run=dry_run) as store:
         judged = judge_claims(memory, claims, memory.embed([claim.text for claim in claims]))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memctl.model import Action, Result, Verdict
-from memctl.render.drawing import counted, line, short, table
+from memctl.render.drawing import counted, line, on_terminal, short, table
 
 if TYPE_CHECKING:
     from memctl.operations.ingest import FileReport, Ingested
@@ -25,7 +25,9 @@ _WORDS = {
     Action.RESTORE: ("+", "green"),
     Action.EDIT: ("~", ""),
 }
+_NUMBERS = ("messages", "new", "again", "replaced")
 _MANY_FILES = 1
+_MOST_ROWS = 40
 
 
 def show_verdict(verdict: Verdict) -> None:
@@ -84,20 +86,24 @@ def _explained(part: Any) -> None:
         line(f"      {trace.why}", "dim")
 
 
-def _files(files: Iterable[FileReport]) -> None:
-    rows = [
-        (
-            file.path,
-            file.status,
-            file.format,
-            file.new_messages,
-            file.counts.get("add", 0),
-            file.counts.get("refresh", 0),
-            file.counts.get("supersede", 0),
+def _files(files: Sequence[FileReport]) -> None:
+    """A row a file; people who look at a great many get a row for each kind of them instead."""
+    if on_terminal() and len(files) > _MOST_ROWS:
+        kinds = sorted({(file.status, file.format) for file in files})
+        grouped = {kind: [file for file in files if (file.status, file.format) == kind] for kind in kinds}
+        rows = [(*kind, len(group), *_numbers(group)) for kind, group in grouped.items()]
+        table(("status", "format", "files", *_NUMBERS), rows)
+    else:
+        table(
+            ("file", "status", "format", *_NUMBERS),
+            [(file.path, file.status, file.format, *_numbers([file])) for file in files],
+            grow="file",
         )
-        for file in files
-    ]
-    table(("file", "status", "format", "messages", "new", "again", "replaced"), rows, grow="file")
+
+
+def _numbers(files: Sequence[FileReport]) -> tuple[int, ...]:
+    facts = (sum(file.counts.get(name, 0) for file in files) for name in ("add", "refresh", "supersede"))
+    return (sum(file.new_messages for file in files), *facts)
 
 
 def _sum(data: Ingested) -> str:

@@ -85,8 +85,12 @@ def schedule(result: Result[Schedule], **_: Any) -> None:
     if not data.cron:
         line("Removed from your crontab." if data.changed else "Your crontab has no line of memctl.")
         return
-    line("# crontab" + (" (installed)" if data.installed else ""), "bold")
+    line("# crontab" + (" (installed)" if data.cron in data.installed else ""), "bold")
     line(data.cron)
+    for other in data.installed:
+        if other != data.cron:
+            line("# in your crontab now", "bold")
+            line(other)
     line("")
     line("# ~/.config/systemd/user/memctl-nightly.service", "bold")
     line(data.service)

@@ -56,11 +56,6 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(term for word in telling for term in _with_stems(word, languages)))
 
 
-def analyse_query(text: str) -> str:
-    """Write the terms of a question, parted by spaces."""
-    return " ".join(query_terms(text))
-
-
 def _words(text: str) -> list[str]:
     found: list[str] = []
     for match in _CHUNK.finditer(fold(text[:_LONGEST_TEXT])):

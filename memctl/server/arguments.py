@@ -104,6 +104,11 @@ def one_way(*ways: str) -> dict[str, Any]:
     return {"oneOf": [{"required": [way]} for way in ways]}
 
 
+def some_of(*fields: str) -> dict[str, Any]:
+    """Say in a schema that at least one of these fields has a value."""
+    return {"anyOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in fields]}
+
+
 class Ingest(InScope):
     """A conversation to learn from: its text, or its messages."""
 
@@ -196,13 +201,21 @@ class Resolve(OneFact):
 
 
 class Edit(OneFact):
-    """New values for a fact; what is left out stays."""
+    """New values for a fact, one at least; what is left out stays."""
+
+    model_config = ConfigDict(json_schema_extra=some_of("text", "type", "ttl", "tags"))
 
     text: Text | None = None
     type: TypeName | None = None
     ttl: Duration | Literal["never"] | None = None
     tags: Annotated[list[Tag], Field(max_length=50)] | None = None
     dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "Edit":
+        if self.text is None and self.type is None and self.ttl is None and self.tags is None:
+            raise ValueError("send a text, type, ttl or tags")
+        return self
 
 
 class Diff(InScope):

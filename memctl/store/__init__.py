@@ -26,8 +26,8 @@ Reading (no lock, read-only folders too)::
     store.search_messages(vector, terms, scopes, limit=50)                    # list[FoundMessage(stored, cosine, bm25)]
     store.list_facts(Filter(...), sort="said", limit=20); store.count_facts(...); store.stats(); store.sql(query)
     store.fact(id_prefix); store.facts_by_ids(ids); store.all_facts(Filter(...)); store.contested(agents)
-    store.transcripts(agent=, path=, digest=); store.continued(agent, chains); store.known_prefix(agent, chains)
-    store.messages_of(transcript_id); store.neighbours(stored, before=1, after=1)
+    store.transcripts(agent=, path=, digest=); store.known_prefix(agent, chains)
+    store.messages_of(transcript_id); store.all_messages()
     store.state_get(agent, key); store.state_list(agent); store.runs(); store.holder()
     store.record_use(ids, at)                                                 # recall counts, never fails
 
@@ -39,7 +39,7 @@ Upkeep::
     store.backup(target); Store.restore(source, home)       # folder or .tar[.gz], verified
 """
 
-from memctl.store.ledger import chains, transcript_id
+from memctl.store.ledger import chains
 from memctl.store.store import Store
 from memctl.store.types import (
     Changes,
@@ -75,5 +75,4 @@ __all__ = [
     "Store",
     "StoredMessage",
     "chains",
-    "transcript_id",
 ]

@@ -13,11 +13,6 @@ from memctl.store.types import LedgerEntry, Prefix
 _PROBES = 32
 
 
-def transcript_id(agent: str, path: str, part: str = "") -> str:
-    """Give the id of a transcript: a digest of whose it is, the path as it was given, and the part of the file."""
-    return hashlib.sha256("\0".join((agent, path, part)).encode("utf-8", "replace")).hexdigest()[:16]
-
-
 def chains(messages: Sequence[Message]) -> list[str]:
     """For each message the digest of the chat up to and with it: equal chains mean equal beginnings."""
     digests, previous = [], ""
@@ -37,13 +32,6 @@ def entries(
     where = both(*(f"{column} = {literal(value)}" for column, value in given.items() if value is not None))
     found = [ledger_of(row) for row in record.rows("transcripts", where=where)]
     return sorted(found, key=lambda entry: (entry.recorded_at, entry.path, entry.part))
-
-
-def finished_by(record: Record, agent: str, keys: Sequence[str]) -> LedgerEntry | None:
-    """Give the longest known transcript of which this chat (given by its chains) is a continuation or a copy."""
-    place = {key: number for number, key in enumerate(keys)}
-    known = [entry for entry in entries(record, agent=agent) if entry.chain in place]
-    return max(known, key=lambda entry: (place[entry.chain], entry.recorded_at), default=None)
 
 
 def known_prefix(record: Record, agent: str, keys: Sequence[str]) -> Prefix:

@@ -145,11 +145,6 @@ class Reader:
         for part in self.record.batches("messages", columns=MESSAGE_COLUMNS):
             yield from (message_of(row) for row in from_table(search.as_table(part)))
 
-    def neighbours(self, stored: StoredMessage, *, before: int = 1, after: int = 1) -> list[StoredMessage]:
-        """Give the messages around one, itself among them, in order."""
-        place = {"transcript_id": stored.transcript_id, "index": stored.message.index}
-        return [message_of(row) for row in search.neighbours(self.record, place, before, after)]
-
     def transcripts(
         self, *, agent: str | None = None, path: str | None = None, digest: str | None = None
     ) -> list[LedgerEntry]:
@@ -159,10 +154,6 @@ class Reader:
     def known_prefix(self, agent: str, chains: Sequence[str]) -> Prefix:
         """How many messages at the beginning of a chat (given by its chains) the record has, and where."""
         return ledger.known_prefix(self.record, agent, chains)
-
-    def continued(self, agent: str, chains: Sequence[str]) -> LedgerEntry | None:
-        """Give the longest known transcript that this chat (given by its chains) repeats from beginning to end."""
-        return ledger.finished_by(self.record, agent, chains)
 
     # State, uses
 

@@ -240,10 +240,6 @@ class Record:
             aside.parent.mkdir(mode=0o700, exist_ok=True)
             old.rename(aside)
 
-    def fragments(self, table: str) -> int:
-        """How many data files the table is made of."""
-        return int(self.read(table, lambda data: len(data.get_fragments())))
-
     def _db(self) -> Any:
         if self._database is None:
             import lancedb

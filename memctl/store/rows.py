@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
@@ -308,8 +308,3 @@ def _wording_out(wording: Wording) -> Row:
 def _wording_in(raw: Row) -> Wording:
     source = Source(**raw["source"] | {"at": _time(raw["source"].get("at"))})
     return Wording(raw["text"], parse_instant(raw["said_at"]), source, raw["confirmed"])
-
-
-def facts_of(rows: Iterable[Row]) -> list[Fact]:
-    """Give the facts of many rows."""
-    return [fact_of(row) for row in rows]

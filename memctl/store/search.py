@@ -1,6 +1,6 @@
 """Looking things up in the record by meaning and by words. Reads only, through ``lance``, without a lock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,13 +145,3 @@ def as_table(batch: Any) -> Any:
     import pyarrow as pa
 
     return pa.Table.from_batches([batch])
-
-
-def neighbours(record: Record, stored: Mapping[str, Any], before: int, after: int) -> list[Row]:
-    """Give the rows of a transcript around a message, in order."""
-    low, high = stored["index"] - before, stored["index"] + after
-    where = both(
-        f"transcript_id = {literal(stored['transcript_id'])}", f"`index` >= {int(low)}", f"`index` <= {int(high)}"
-    )
-    rows = record.rows("messages", columns=MESSAGE_COLUMNS, where=where)
-    return sorted(rows, key=lambda row: row["index"])

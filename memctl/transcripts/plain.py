@@ -111,11 +111,16 @@ def _speakers(lines: Sequence[str], found: Sequence[re.Match[str] | None]) -> fr
     spoken = [match for match in found if match and match["text"]]
     counts = Counter(match["name"] for match in spoken)
     filled = sum(1 for line in lines if line.strip())
-    talks = all(len(match["text"].split()) > 1 for match in spoken)
+    talks = all(_is_talk(match["text"]) for match in spoken)
     if len(spoken) >= _TURN_A_LINE * filled and (talks or len(counts) * 2 <= len(spoken)):
         return frozenset(counts)
     sure = {_opening(found), *(match["name"] for match in spoken if match["at"] or match["bold"])}
     return frozenset(n for n, count in counts.items() if count > 1 or n in sure or _SIDES.fullmatch(n))
+
+
+def _is_talk(text: str) -> bool:
+    """Tell what is said from the value of a form: several words, or one that ends like a sentence."""
+    return len(text.split()) > 1 or text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
 
 
 def _is_name(name: str) -> bool:

@@ -39,11 +39,6 @@ def test_refusal_is_known(text):
     assert not acts.accepts(text)
 
 
-def test_a_bare_reply_means_what_it_answers():
-    assert acts.is_bare_reply("ok, go ahead")
-    assert not acts.is_bare_reply("ok " + "and so on " * 10)
-
-
 def message(speaker, text, role=Role.USER, **more):
     return Message(0, speaker, role, text, **more)
 

@@ -190,3 +190,24 @@ def test_an_injected_instruction_is_quarantined_and_never_listed_as_active(memor
         for fact in list_facts(memory, Wanted(agent="a", states=("quarantined",))).data.facts
         if "4711" in fact.text
     ]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x00\x01\x02 binary", b'[{"name": "user", "content": "cut o'])
+def test_a_refused_first_ingest_leaves_no_store_behind(memory, tmp_path, home, content):
+    if content is not None:
+        (tmp_path / "chat.json").write_bytes(content)
+
+    with pytest.raises(UnreadableInput):
+        ingest(memory, [str(tmp_path / "chat.json")], agent="billing")
+
+    assert not home.exists()
+
+
+def test_a_folder_of_nothing_but_unreadable_files_leaves_no_store_behind(memory, tmp_path, home):
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(b"\x00\x01\x02 binary")
+
+    result = ingest(memory, [str(tmp_path)], agent="billing")
+
+    assert [file.status for file in result.data.files] == ["unreadable", "unreadable"]
+    assert not home.exists()

@@ -160,3 +160,12 @@ def test_export_and_import_lose_nothing(memory, tmp_path):
     assert result.data.added == 2
     assert everything(other) == lines
     assert import_facts(other, lines, "export").data.unchanged == 2
+
+
+def test_an_import_or_a_list_with_nothing_in_it_leaves_no_store_behind(memory, home):
+    imported = import_facts(memory, ["not json", ""], "facts.jsonl")
+    remembered = remember(memory, [])
+
+    assert (imported.data.added, len(imported.problems)) == (0, 1)
+    assert remembered.data.verdicts == ()
+    assert not home.exists()

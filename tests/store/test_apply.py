@@ -89,7 +89,6 @@ def test_messages_ledger_and_state_come_back(store):
     value = StateEntry("team", "key'\n", {"a": [1, None]}, START)
     store.apply(Changes(messages=stored, transcripts=[entry], state=[value]), RUN)
     assert [one.message for one in store.messages_of("t")] == [one.message for one in stored]
-    assert [one.message.index for one in store.neighbours(stored[1], before=1, after=0)] == [0, 1]
     assert store.transcripts(agent="team", digest="digest") == [entry]
     assert store.state_get("team", "key'\n") == value
     assert store.state_list() == [value]
@@ -174,7 +173,7 @@ def test_recall_counts_are_folded_in_once(store, home):
 def test_files_and_versions_stay_few_over_many_small_runs(store, home):
     for number in range(60):
         store.apply(Changes(facts=[write(make_fact(f"fact {number}"))]), RUN)
-    assert store.record.fragments("facts") <= 30
+    assert store.record.read("facts", lambda table: len(table.get_fragments())) <= 30
     assert len(list((home / "record" / "facts.lance" / "_versions").iterdir())) <= 100
     assert len(store.list_facts()) == 60
 

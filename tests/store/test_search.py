@@ -108,8 +108,6 @@ def test_a_grown_chat_is_recognised_by_its_beginning(store):
     ingest(store, "a.json", chat[:120])
     prefix = store.known_prefix("team", chains(chat))
     assert (prefix.length, prefix.path) == (120, "a.json")
-    assert store.continued("team", chains(chat)).path == "a.json"
-    assert store.continued("team", chains(chat[:50])) is None
     assert store.known_prefix("other", chains(chat)).length == 0
     assert store.known_prefix("team", chains([message(0, "else"), *chat[1:]])).length == 0
     assert store.known_prefix("team", []).length == 0

@@ -1,5 +1,8 @@
 """What the libraries print, with everything around it."""
 
+import pytest
+
+from memctl.errors import UnknownFormat
 from memctl.model import Role
 from memctl.transcripts import read
 
@@ -195,3 +198,13 @@ def test_bold_names_are_speakers():
 
 def test_user_and_assistant_may_speak_once_each():
     assert [m.role for m in one("User: Hi\n\nAssistant: Hello there\n").messages] == [Role.USER, Role.AGENT]
+
+
+def test_a_short_chat_may_have_answers_of_one_word():
+    text = "Ines: We close the workshop on Mondays.\nTomas: Good.\n"
+    assert [m.speaker for m in one(text).messages] == ["Ines", "Tomas"]
+
+
+def test_a_form_is_no_chat():
+    with pytest.raises(UnknownFormat):
+        one("Colour: red\nSize: large\nPrice: 20 euros\n")
