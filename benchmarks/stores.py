@@ -30,10 +30,12 @@ def scope_name(number: int) -> str:
 
 
 def built(cache: Path, facts: int, scope: int) -> Path:
-    """Give a store of ``facts`` facts, ``scope`` a team; made on the first call and kept for the next ones."""
+    """Give a store of ``facts`` facts, ``scope`` a team; made on the first call and kept for the next ones.
+
+    A build that was interrupted goes on with the batch it had come to.
+    """
     home = cache / f"store-{_LAYOUT}-{facts}-{scope}"
     if not (home / "done").exists():
-        shutil.rmtree(home, ignore_errors=True)
         _build(home, facts, scope)
         (home / "done").touch()
     return home
@@ -48,8 +50,9 @@ def _build(home: Path, facts: int, scope: int) -> None:
     memory = OpenMemory.at_home(home=str(home))
     store = Store.create(home, Model(memory.embedder.name, dimension=memory.embedder.dimension))
     topics = _topics(memory)
-    run = None
-    for start in range(0, facts, _BATCH):
+    runs = store.runs()
+    run = runs[0].id if runs else None
+    for start in range(store.record.count("facts"), facts, _BATCH):
         numbers = range(start, min(start + _BATCH, facts))
         changes = Changes(facts=list(_writes(numbers, scope, topics)))
         run = store.apply(changes, RunInfo("benchmark", id=run)).run_id
