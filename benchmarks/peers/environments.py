@@ -25,9 +25,9 @@ class Peer:
 
 PEERS = (
     Peer("autogen-ext ChromaDBVectorMemory", "chroma_memory", ("autogen-ext[chromadb]==0.7.5",)),
-    Peer("mem0, infer=False", "mem0_memory", ("mem0ai",)),
+    Peer("mem0, infer=False", "mem0_memory", ("mem0ai==2.2.1",)),
     Peer("AG2 Teachability MemoStore", "memo_store", ("autogen[teachable]==0.14.1",)),
-    Peer("llm + sentence-transformers", "llm_embeddings", ("llm", "llm-sentence-transformers")),
+    Peer("llm + sentence-transformers", "llm_embeddings", ("llm==0.36", "llm-sentence-transformers==0.3.2")),
 )
 
 
@@ -37,7 +37,7 @@ class NotInstalled(Exception):
 
 def python_of(peer: Peer, cache: Path) -> Path:
     """Give the interpreter of a peer's environment, installing it first where that was not done."""
-    shared = _made(cache / "peers", "shared", (*PINNED, "sentence-transformers", WEIGHTS))
+    shared = _made(cache / "peers", "shared", (*PINNED, "sentence-transformers==6.2.0", WEIGHTS))
     return _made(cache / "peers", peer.adapter, (*peer.requirements, *PINNED), below=shared)
 
 
