@@ -62,7 +62,8 @@ def _targets(axis: Any, figures: list[Figure]) -> None:
     axis.set_title("Share of each limit that is used")
     kept = [figure for figure in figures if figure.met is not None][::-1]
     if not kept:
-        return _nothing(axis)
+        _nothing(axis)
+        return
     shares = [min(used(figure), _WIDEST) for figure in kept]
     colours = [_MET if figure.met else _MISSED for figure in kept]
     axis.barh([figure.name for figure in kept], shares, color=colours, height=0.65)
@@ -75,7 +76,6 @@ def _targets(axis: Any, figures: list[Figure]) -> None:
     axis.set_xlim(0, _WIDEST + 0.75)
     axis.set_xticks([0, 0.5, 1], ["0", "half", "limit"])
     axis.tick_params(axis="y", length=0, labelsize=8)
-    return None
 
 
 def used(figure: Figure) -> float:
@@ -101,12 +101,12 @@ def _growth(axis: Any, figures: list[Figure]) -> None:
             axis.plot(facts, times, marker="o", color=colour, label=label, linewidth=2)
             axis.annotate(_time(times[-1]), (facts[-1], times[-1]), (6, 0), textcoords="offset points", va="center")
     if not axis.lines:
-        return _nothing(axis)
+        _nothing(axis)
+        return
     axis.set(xscale="log", yscale="log", xlabel="facts in the memory", ylabel="milliseconds")
     axis.margins(x=0.12, y=0.25)
     axis.grid(axis="y", color="#e5e7eb")
     axis.legend(frameon=False, loc="best")
-    return None
 
 
 def _time(milliseconds: float) -> str:
@@ -118,7 +118,8 @@ def _cold(axis: Any, figures: list[Figure]) -> None:
     axis.set_title("One recall from a cold process")
     cold = {figure.name.removesuffix(_COLD): figure for figure in figures if figure.name.endswith(_COLD)}
     if not cold:
-        return _nothing(axis)
+        _nothing(axis)
+        return
     names = list(cold)[::-1]
     seconds = [float(cold[name].value or 0) for name in names]
     axis.barh(names, seconds, color=[_MET if name == "memctl" else _OTHER for name in names], height=0.65)
@@ -127,7 +128,6 @@ def _cold(axis: Any, figures: list[Figure]) -> None:
     axis.set_xlabel("seconds")
     axis.set_xlim(0, max(seconds) * 1.12)
     axis.tick_params(axis="y", length=0)
-    return None
 
 
 def _changed(axis: Any, figures: list[Figure]) -> None:
@@ -142,7 +142,8 @@ def _changed(axis: Any, figures: list[Figure]) -> None:
         for ending, _, _ in _SHOWN
     ]
     if not any(values):
-        return _nothing(axis)
+        _nothing(axis)
+        return
     names = list(values[0])[::-1]
     for row, ((_, label, colour), found) in enumerate(zip(_SHOWN, values, strict=True)):
         places = [place + 0.27 * (1 - row) for place in range(len(names))]
@@ -154,7 +155,6 @@ def _changed(axis: Any, figures: list[Figure]) -> None:
     axis.tick_params(axis="y", length=0)
     axis.set_xlabel("number, of six changed facts")
     axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.4, -0.14), ncols=1)
-    return None
 
 
 def _nothing(axis: Any) -> None:
