@@ -18,6 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing memctl and its dependencies into $(VENV) (about 2.6 GB, a few minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -q memctl
 	@touch $@
 
 .PHONY: setup

@@ -25,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"there is no measurement {sorted(unknown)[0]!r}")
     names = list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
     console = Console(width=150 if not Console().is_terminal else None)
+    if asked.prepare:
+        return _prepare(asked, console)
     results = report.load(asked.json)
     for name in names:
         console.rule(f"{name} ({asked.size})")
@@ -37,6 +39,24 @@ def main(arguments: list[str] | None = None) -> int:
         draw(results, asked.plot)
     if asked.readme:
         report.write_readme(HERE / "README.md", results)
+    return 0
+
+
+def _prepare(asked: argparse.Namespace, console: Console) -> int:
+    """Make the stores, and with ``--peers`` the environments, that the measurements will ask for."""
+    from benchmarks.peers.environments import PEERS as ALL
+    from benchmarks.peers.environments import NotInstalled, python_of
+    from benchmarks.stores import built
+
+    size = SIZES[asked.size]
+    for facts, scope in dict.fromkeys([(size.facts[1], size.facts[1]), *((facts, size.scope) for facts in size.facts)]):
+        console.print(f"a store of {facts} facts, {scope} a scope", style="dim")
+        built(asked.cache, facts, scope)
+    for peer in ALL if asked.peers else ():
+        try:
+            console.print(f"{peer.name}: {python_of(peer, asked.cache)}", style="dim")
+        except NotInstalled as reason:
+            console.print(f"{peer.name}: left out, {reason}", style="dim")
     return 0
 
 
@@ -59,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--size", choices=SIZES, default="small", help="how much is measured (default: small)")
     parser.add_argument("--peers", action="store_true", help="other memories too, each in its own environment")
+    parser.add_argument(
+        "--prepare", action="store_true", help="only make what is kept in the cache; goes on where it was interrupted"
+    )
     parser.add_argument("--data", type=Path, help="folder with score.py, dev/ and locomo/ for the quality figures")
     parser.add_argument("--json", type=Path, default=HERE / "results" / "latest.json", help="where results are kept")
     parser.add_argument("--plot", type=Path, default=HERE / "results" / "overview.png", help="the picture")

@@ -22,8 +22,12 @@ def memctl(*arguments: object) -> tuple[str, ...]:
 
 
 def environment(home: Path | None = None, **more: str) -> dict[str, str]:
-    """Give an environment that names a memory and none of the caller's own settings."""
+    """Give an environment that names a memory and none of the caller's own settings.
+
+    Bytecode is kept, as pip keeps it for what it installs; else a checkout would be compiled anew in every process.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_") or name in _KEPT}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return kept | ({"MEMCTL_HOME": str(home)} if home else {}) | more
 
 

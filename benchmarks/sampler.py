@@ -22,15 +22,15 @@ RECALL: Stages = {
     "import of lance": [("site-packages/lance/", "<module>")],
     "import of onnxruntime": [("site-packages/onnxruntime/", "<module>")],
     "import of tokenizers": [("site-packages/tokenizers/", "<module>")],
-    "import of typer": [("site-packages/typer/", "<module>"), ("site-packages/click/", "<module>")],
+    "import of the command line": [("site-packages/typer/", "<module>"), ("site-packages/pydantic", "<module>")],
     "import of memctl itself": [("/memctl/", "<module>")],
     "loading the model": [("embedding/onnx.py", "_open_session"), ("embedding/onnx.py", "_open_tokenizer")],
     "embedding the question": [("embedding/onnx.py", "run")],
     "opening the store": [("store/store.py", "open"), ("store/record.py", "_dataset")],
-    "search": [("store/search.py", "")],
-    "ranking": [("rules/rank.py", "rank")],
-    "packing and printing": [("rules/pack.py", "pack"), ("render/", "")],
-    "command line": [("memctl/cli/", ""), ("site-packages/typer/", "")],
+    "search": [("store/search.py", ""), ("store/corpus.py", "")],
+    "packing and printing": [("rules/pack.py", ""), ("rules/layout.py", ""), ("rules/tokens.py", ""), ("render/", "")],
+    "ranking": [("memctl/rules/", "")],
+    "command line": [("memctl/cli/", ""), ("memctl/quick.py", ""), ("site-packages/typer/", "")],
 }
 
 
@@ -73,9 +73,9 @@ def _main(target: str, arguments: list[str]) -> None:
     sys.argv = ["memctl", *arguments]
     with sampled(RECALL) as spent:
         try:
-            from memctl.cli import app
+            from memctl.__main__ import main
 
-            app()
+            main()
         except SystemExit:
             pass
     with open(target, "w", encoding="utf-8") as file:  # noqa: PTH123  pathlib would be one more import

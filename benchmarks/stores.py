@@ -5,8 +5,10 @@ one of these with some noise, so that a question finds near facts and far ones a
 """
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from memctl.model import Fact, Interval, MemoryType, Source, State, Wording
 from memctl.rules.identity import fact_id
 from memctl.rules.terms import analyse
 from memctl.store import Changes, FactWrite, Model, RunInfo, Store
+from memctl.store.rounds import NOTE
 
 _BATCH = 20_000
 _TOPICS = 400
@@ -30,26 +33,39 @@ def scope_name(number: int) -> str:
 
 
 def built(cache: Path, facts: int, scope: int) -> Path:
-    """Give a store of ``facts`` facts, ``scope`` a team; made on the first call and kept for the next ones."""
+    """Give a store of ``facts`` facts, ``scope`` a team; made on the first call and kept for the next ones.
+
+    A build that was interrupted goes on with the batch it had come to.
+    """
     home = cache / f"store-{_LAYOUT}-{facts}-{scope}"
     if not (home / "done").exists():
-        shutil.rmtree(home, ignore_errors=True)
         _build(home, facts, scope)
         (home / "done").touch()
+    if not (home / NOTE).exists():
+        Store.open(home).check_new()  # as in a store that had nights before
     return home
 
 
 def copied(home: Path, target: Path) -> Path:
-    """Copy a store, for a measurement that writes."""
-    return Path(shutil.copytree(home, target))
+    """Copy a store, for a measurement that writes; LanceDB's large files are never changed and so only linked."""
+    return Path(shutil.copytree(home, target, copy_function=_link_or_copy))
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    if source.endswith(".lance"):
+        with suppress(OSError):  # another disk, or one without links
+            os.link(source, target)
+            return
+    shutil.copy2(source, target)
 
 
 def _build(home: Path, facts: int, scope: int) -> None:
     memory = OpenMemory.at_home(home=str(home))
     store = Store.create(home, Model(memory.embedder.name, dimension=memory.embedder.dimension))
     topics = _topics(memory)
-    run = None
-    for start in range(0, facts, _BATCH):
+    runs = store.runs()
+    run = runs[0].id if runs else None
+    for start in range(store.record.count("facts"), facts, _BATCH):
         numbers = range(start, min(start + _BATCH, facts))
         changes = Changes(facts=list(_writes(numbers, scope, topics)))
         run = store.apply(changes, RunInfo("benchmark", id=run)).run_id

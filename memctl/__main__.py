@@ -10,6 +10,12 @@ def main() -> None:
     code = client.try_server(sys.argv[1:])
     if code is not None:
         sys.exit(code)
+    if sys.argv[1:2] == ["recall"]:
+        from memctl.quick import try_recall
+
+        code = try_recall(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
     from memctl.cli import app
 
     app(prog_name="memctl")

@@ -1,4 +1,7 @@
-"""Virtual environments for peers, made once in a cache folder and never in the repository."""
+"""Virtual environments for peers, made once in a cache folder and never in the repository.
+
+torch, sentence-transformers and the weights are the same for all of them and lie in one environment below theirs.
+"""
 
 import hashlib
 import subprocess
@@ -22,9 +25,9 @@ class Peer:
 
 PEERS = (
     Peer("autogen-ext ChromaDBVectorMemory", "chroma_memory", ("autogen-ext[chromadb]==0.7.5",)),
-    Peer("mem0, infer=False", "mem0_memory", ("mem0ai",)),
+    Peer("mem0, infer=False", "mem0_memory", ("mem0ai==2.2.1",)),
     Peer("AG2 Teachability MemoStore", "memo_store", ("autogen[teachable]==0.14.1",)),
-    Peer("llm + sentence-transformers", "llm_embeddings", ("llm", "llm-sentence-transformers")),
+    Peer("llm + sentence-transformers", "llm_embeddings", ("llm==0.36", "llm-sentence-transformers==0.3.2")),
 )
 
 
@@ -34,17 +37,28 @@ class NotInstalled(Exception):
 
 def python_of(peer: Peer, cache: Path) -> Path:
     """Give the interpreter of a peer's environment, installing it first where that was not done."""
-    wanted = (*peer.requirements, "sentence-transformers", WEIGHTS, *PINNED)
-    digest = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:12]
-    folder = cache / "peers" / f"{peer.adapter}-{digest}"
+    shared = _made(cache / "peers", "shared", (*PINNED, "sentence-transformers==6.2.0", WEIGHTS))
+    return _made(cache / "peers", peer.adapter, (*peer.requirements, *PINNED), below=shared)
+
+
+def _made(cache: Path, name: str, wanted: tuple[str, ...], below: Path | None = None) -> Path:
+    """Make an environment once; it sees the packages of the one ``below``, where its own do not come first."""
+    digest = hashlib.sha256("\n".join([*wanted, str(below)]).encode()).hexdigest()[:12]
+    folder = cache / f"{name}-{digest}"
     python, ready = folder / "bin" / "python", folder / "ready"
     if not ready.exists():
         _run((sys.executable, "-m", "venv", "--clear", str(folder)))
-        limits = folder / "constraints.txt"
-        limits.write_text("\n".join(PINNED) + "\n", encoding="utf-8")
-        _run((str(python), "-m", "pip", "install", "--quiet", "-c", str(limits), *wanted))
+        if below is not None:
+            (_packages(python) / "shared.pth").write_text(f"{_packages(below)}\n", encoding="utf-8")
+        _run((str(python), "-m", "pip", "install", "--quiet", *wanted))
         ready.touch()
     return python
+
+
+def _packages(python: Path) -> Path:
+    """Name the folder of an environment's packages."""
+    asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return Path(subprocess.run((str(python), "-c", asked), capture_output=True, text=True, check=True).stdout.strip())
 
 
 def _run(command: tuple[str, ...]) -> None:

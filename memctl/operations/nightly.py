@@ -1,4 +1,8 @@
-"""The nightly run: ingest what is new, prune what has expired, fold recall counts, compact, check, report."""
+"""The nightly run: ingest what is new, prune what has expired, fold recall counts, compact, check, report.
+
+Each step costs what the day brought, not what the years did: small files are folded together, and what was written
+since the last night is checked. ``memctl compact`` and ``memctl check`` go over everything.
+"""
 
 import logging
 import time
@@ -62,8 +66,8 @@ def nightly(
             alone=False,
         )
         pruned = prune(memory, agent=agent)
-        compact(memory)
-        checked = check(memory)
+        compact(memory, whole=False)
+        checked = check(memory, new=True)
         report = Nightly(
             started_at,
             0.0,

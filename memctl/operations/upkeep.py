@@ -95,16 +95,28 @@ def prune(
     return Result("prune", Pruned(tuple(verdicts), run, dry_run))
 
 
-def compact(memory: OpenMemory) -> Result[Compacted]:
-    """Merge small files and drop old versions: afterwards nothing that was purged is left in any file."""
+def compact(memory: OpenMemory, *, whole: bool = True) -> Result[Compacted]:
+    """Merge small files and drop old versions: afterwards nothing that was purged is left in any file.
+
+    Without ``whole`` only what is new is folded in, at a cost that does not grow with the store.
+    """
     before = memory.store.size()
-    memory.store.compact(wait=memory.wait)
+    if whole:
+        memory.store.compact(wait=memory.wait)
+    else:
+        memory.store.settle(wait=memory.wait)
     return Result("compact", Compacted(before, memory.store.size()))
 
 
-def check(memory: OpenMemory, *, repair: bool = False) -> Result[Checked]:
-    """Compare record and index and look for damage; ``repair`` rebuilds and rescues what it can."""
-    findings = memory.store.repair(wait=memory.wait) if repair else memory.store.check()
+def check(memory: OpenMemory, *, repair: bool = False, new: bool = False) -> Result[Checked]:
+    """Compare record and index and look for damage; ``repair`` rebuilds and rescues what it can.
+
+    ``new`` looks only at what was written since the last such check, and at some of the old files in turn.
+    """
+    if repair:
+        findings = memory.store.repair(wait=memory.wait)
+    else:
+        findings = memory.store.check_new() if new else memory.store.check()
     problems = tuple(
         Problem(finding.code, finding.message, finding.where, finding.remedy)
         for finding in findings

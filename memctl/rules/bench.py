@@ -10,9 +10,10 @@ from datetime import datetime
 
 from memctl.model import Action, Claim, Fact, Role, State, Verdict, Wording
 from memctl.rules import reasons
-from memctl.rules.board import ABSORBED, BY_HAND, Board, Dispute, settled
+from memctl.rules.board import BY_HAND, Board, Dispute, settled
 from memctl.rules.clusters import evidence, joined, latest, moment, new_fact, speaking, wording_of
 from memctl.rules.cues import corrects
+from memctl.rules.history import ABSORBED
 from memctl.rules.identity import fact_id, normalised, place
 from memctl.rules.relation import Label, Relation, Ties
 

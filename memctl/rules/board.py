@@ -11,9 +11,9 @@ from enum import IntEnum
 
 from memctl.model import Fact, Interval, State, Wording
 from memctl.rules.clusters import evidence, intervals, latest, moment
+from memctl.rules.history import ABSORBED
 from memctl.rules.reasons import disputed, replaced
 
-ABSORBED = "same"
 BY_HAND = "by hand"
 _OUT = (State.FORGOTTEN, State.QUARANTINED)
 

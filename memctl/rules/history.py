@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memctl.model import Fact, State
-from memctl.rules.board import ABSORBED
 
+ABSORBED = "same"  # the rule of a fact that another one has taken in
 _TIMELESS = (State.FORGOTTEN, State.QUARANTINED)
 
 

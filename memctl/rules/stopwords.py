@@ -48,11 +48,17 @@ STOPWORDS: dict[str, frozenset[str]] = {
 STOP_CHARACTERS = frozenset(_CJK)
 
 
+_LANGUAGES: dict[str, list[str]] = {}
+for _language, _stops in STOPWORDS.items():
+    for _word in _stops:
+        _LANGUAGES.setdefault(_word, []).append(_language)
+
+
 def language_of(words: Iterable[str]) -> str | None:
     """Name the language whose small words occur most; None where none occurs. English wins ties."""
     counts = dict.fromkeys(STOPWORDS, 0)
     for word in words:
-        for language, stops in STOPWORDS.items():
-            counts[language] += word in stops
+        for language in _LANGUAGES.get(word, ()):
+            counts[language] += 1
     best = max(counts, key=counts.__getitem__)  # the first of equals, and English is first
     return best if counts[best] else None

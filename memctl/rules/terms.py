@@ -8,6 +8,7 @@ written; text without spaces (Chinese, Japanese, Thai …) by its characters and
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from memctl.rules.stems import STEMMED_LANGUAGES, stem
 from memctl.rules.stopwords import STOP_CHARACTERS, STOPWORDS, language_of
@@ -31,10 +32,13 @@ _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 def fold(text: str) -> str:
     """Bring compatible characters to one form and take accents off; case stays."""
+    if text.isascii():
+        return text
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", plain)
 
 
+@lru_cache(maxsize=512)  # a recall looks at the words of each candidate more than once
 def analyse(text: str) -> str:
     """Write the terms of a stored text, parted by spaces: every word, then its stem where that differs."""
     words = _words(text)
@@ -68,9 +72,8 @@ def _words(text: str) -> list[str]:
     return [word for word in found if len(word) <= LONGEST_TERM]
 
 
-def _with_stems(word: str, languages: Iterable[str]) -> list[str]:
-    stems = [stem(word, language) for language in languages]
-    return list(dict.fromkeys([word, *stems]))
+def _with_stems(word: str, languages: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys([word, *(stem(word, language) for language in languages)])
 
 
 def _pairs(run: str) -> list[str]:
@@ -90,16 +93,19 @@ def _number(text: str) -> list[str]:
     return [text.replace(",", ".")]
 
 
-def _identifier(chunk: str) -> list[str]:
+@lru_cache(maxsize=20_000)
+def _identifier(chunk: str) -> tuple[str, ...]:
     """List a word; of a compound the whole, its outer parts, and the words these are made of."""
+    if chunk.isascii() and chunk.isalpha() and chunk[1:].islower():  # a plain word, as nearly all are
+        return (chunk.lower(),)
     whole = _joined(chunk)
     if not any(map(str.isalpha, chunk)):  # a date or a range of figures
-        return [whole]
+        return (whole,)
     outer = [part for part in _OUTER.split(chunk) if part]
     inner = [word for part in outer for piece in _INNER.split(part) for word in _humps(piece)]
     parts = [*map(_joined, outer), *inner]
     # A lone letter or figure out of a compound says nothing.
-    return list(dict.fromkeys([whole, *(part for part in parts if len(part) > 1)]))
+    return tuple(dict.fromkeys([whole, *(part for part in parts if len(part) > 1)]))
 
 
 def _joined(part: str) -> str:

@@ -5,7 +5,7 @@ and says what was lost.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from memctl.errors import DamagedStore, MemctlError
@@ -23,16 +23,17 @@ _POINTERS = ("supersedes", "contested_with", "superseded_by")
 
 def check(home: Home, index: Index, files: Files, *, writer_active: bool) -> list[Finding]:
     """Look at everything; nothing is changed and no lock is taken. No finding means all is well."""
-    findings = list(_check_journals(home, files, writer_active))
-    findings += _check_files(home)
+    findings = list(check_journals(home, files, writer_active))
+    findings += check_files(home)
     for table in TABLES:
         findings += _check_rows(home, table)
     if not any(finding.code in ("row_damaged", "table_unreadable", "rows_unreadable") for finding in findings):
-        findings += _check_index(index)
+        findings += check_index(index)
     return findings
 
 
-def _check_journals(home: Home, files: Files, writer_active: bool) -> Iterator[Finding]:
+def check_journals(home: Home, files: Files, writer_active: bool) -> Iterator[Finding]:
+    """Look for batches that were accepted but not applied."""
     for name in journal.left(files):
         try:
             journal.read(files, name, home.root)
@@ -43,8 +44,9 @@ def _check_journals(home: Home, files: Files, writer_active: bool) -> Iterator[F
                 yield Finding("journal_left", "A write was interrupted.", name, "The next write finishes it.")
 
 
-def _check_files(home: Home) -> Iterator[Finding]:
-    for name, problem in sums.verify(home).items():
+def check_files(home: Home, names: Container[str] | None = None) -> Iterator[Finding]:
+    """Compare the record's files, or those named, with their digests."""
+    for name, problem in sums.verify(home, names).items():
         code = "file_missing" if "missing" in problem else "file_damaged"
         yield Finding(code, f"{name} {problem}.", name, "Run memctl check --repair, or restore a backup.")
 
@@ -57,24 +59,25 @@ def _check_rows(home: Home, table: str) -> Iterator[Finding]:
     if data is None:
         return
     seen: Counter[str] = Counter()
-    pointers: dict[str, set[str]] = {}
+    targets: dict[str, set[str]] = {}
     for piece, name in readable(data, None):
         if piece is None:
             yield Finding("rows_unreadable", f"Rows of {table} cannot be read.", name, "Run memctl check --repair.")
             continue
         for row in from_table(piece):
             seen[row["id"]] += 1
-            pointers[row["id"]] = _pointers(row) if table == "facts" else set()
-            yield from _check_row(table, row, name)
+            targets[row["id"]] = pointers(row) if table == "facts" else set()
+            yield from check_row(table, row, name)
     doubled = [name for name, count in seen.items() if count > 1]
     yield from (
         Finding("id_doubled", f"{table} has {seen[name]} rows of one id.", name, "Run memctl check --repair.")
         for name in doubled
     )
-    yield from _check_pointers(pointers)
+    yield from _check_pointers(targets)
 
 
-def _check_row(table: str, row: Mapping[str, Any], name: str) -> Iterator[Finding]:
+def check_row(table: str, row: Mapping[str, Any], name: str) -> Iterator[Finding]:
+    """Compare a row with its checksum, and try to understand it."""
     if row_sum(table, dict(row)) != row["sum"]:
         yield Finding("row_damaged", f"A row of {table} has changed bytes (in {name}).", row["id"])
     elif table == "facts":
@@ -84,19 +87,20 @@ def _check_row(table: str, row: Mapping[str, Any], name: str) -> Iterator[Findin
             yield Finding("row_invalid", f"A fact cannot be understood: {error}", row["id"])
 
 
-def _pointers(row: Mapping[str, Any]) -> set[str]:
+def pointers(row: Mapping[str, Any]) -> set[str]:
+    """Name the facts that a row of facts points to."""
     return {*(row["supersedes"] or ()), *(row["contested_with"] or ()), *filter(None, [row["superseded_by"]])}
 
 
-def _check_pointers(pointers: Mapping[str, set[str]]) -> Iterator[Finding]:
-    for name, targets in pointers.items():
-        for target in sorted(targets - pointers.keys()):
+def _check_pointers(found: Mapping[str, set[str]]) -> Iterator[Finding]:
+    for name, targets in found.items():
+        for target in sorted(targets - found.keys()):
             yield Finding("pointer_broken", f"It points to {target}, which does not exist.", name)
 
 
-def _check_index(index: Index) -> Iterator[Finding]:
+def check_index(index: Index, since: int = -1) -> Iterator[Finding]:
     """Compare the index with the record row by row; one that is only behind, or not there yet, is no finding."""
-    problem = index.difference()
+    problem = index.difference(since)
     if problem:
         yield Finding("index_differs", f"The index disagrees with the record: {problem}.", index.path.name)
 
@@ -147,7 +151,7 @@ def _rebuild(home: Home, record: Any, table: str) -> Iterator[Finding]:
 def _repair_pointers(record: Any) -> Iterator[Finding]:
     """Drop pointers to facts that do not exist any more."""
     rows = {row["id"]: row for row in record.rows("facts", columns=["id", *_POINTERS])}
-    broken = {name: _pointers(row) - rows.keys() for name, row in rows.items()}
+    broken = {name: pointers(row) - rows.keys() for name, row in rows.items()}
     names = [name for name, targets in broken.items() if targets]
     if not names:
         return

@@ -127,22 +127,28 @@ class Index:
             except Unusable:
                 return None
 
-    def difference(self) -> str:
-        """Say how the file disagrees with the record where it claims to agree; empty where it does not."""
+    def difference(self, since: int = -1) -> str:
+        """Say how the file disagrees with the record where it claims to agree; empty where it does not.
+
+        ``since`` looks only at rows that batches after this one wrote, and at the number of all.
+        """
         with self._turn:
             try:
                 with connected(self.path, read_only=True) as connection:
                     if self._versions(connection) != self.record.versions():
                         return ""
-                    return next(filter(None, (self._compare(connection, table) for table in TABLES)), "")
+                    return next(filter(None, (self._compare(connection, table, since) for table in TABLES)), "")
             except Unusable as problem:
                 return "" if not problem.rebuild or not self.path.exists() else str(problem)
 
-    def _compare(self, connection: Any, table: str) -> str:
-        indexed_rows = set(connection.execute(f"SELECT id, changed FROM {table}").fetchall())  # noqa: S608
-        known = {(row["id"], row["changed"]) for row in self.record.rows(table, columns=["id", "changed"])}
-        odd = indexed_rows ^ known
-        return f"{len(odd)} rows of {table}, such as {min(odd)[0]!r}" if odd else ""
+    def _compare(self, connection: Any, table: str, since: int) -> str:
+        where = f"changed > {since}"
+        indexed_rows = set(connection.execute(f"SELECT id, changed FROM {table} WHERE {where}").fetchall())  # noqa: S608
+        known = {(row["id"], row["changed"]) for row in self.record.rows(table, columns=["id", "changed"], where=where)}
+        if odd := indexed_rows ^ known:
+            return f"{len(odd)} rows of {table}, such as {min(odd)[0]!r}"
+        counts = queries.total(connection, table), self.record.count(table)
+        return "" if counts[0] == counts[1] else f"{counts[0]} rows of {table} where there are {counts[1]}"
 
     def _current(self) -> Any:
         """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""

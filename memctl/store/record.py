@@ -6,7 +6,7 @@ of the writer lock.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +32,11 @@ _READERS_PATIENCE = timedelta(minutes=10)
 _VERSIONS_KEPT = 60
 _ROWS_PER_FILE = 100_000
 _UNINDEXED_ROWS = 1_000
+_DELETED_SHARE = 0.1  # of a file's rows, from which on it is written anew without them
+# Files and parts of indexes are merged with newer ones only when these have come to a quarter of their size: a row is
+# then rewritten a few times in its life, however many nights there are, and the parts stay as few as the logarithm.
+_TIMES_LARGER = 4
+_SMALL = 256
 
 
 class Record:
@@ -95,12 +100,14 @@ class Record:
 
     def by_ids(self, table: str, ids: Sequence[str], columns: Sequence[str] | None = None) -> dict[str, Row]:
         """Give the rows with these ids, by id."""
-        found: dict[str, Row] = {}
+        return {row["id"]: row for row in self.rows_of_ids(table, ids, columns)}
+
+    def rows_of_ids(self, table: str, ids: Sequence[str], columns: Sequence[str] | None = None) -> Iterator[Row]:
+        """Give every row with one of these ids, in no order; in a sound table each id has at most one."""
         unique = list(dict.fromkeys(ids))
         for start in range(0, len(unique), _IDS_PER_CONDITION):
             where = one_of("id", unique[start : start + _IDS_PER_CONDITION])
-            found |= {row["id"]: row for row in self.rows(table, columns=columns, where=where)}
-        return found
+            yield from self.rows(table, columns=columns, where=where)
 
     def count(self, table: str, where: str = "") -> int:
         """How many rows meet a condition."""
@@ -178,23 +185,24 @@ class Record:
                 self._fresh(table).delete(one_of("id", ids[start : start + _IDS_PER_CONDITION]))
 
     def tidy(self, table: str, *, due: bool) -> None:
-        """Keep searches quick and files few. Cheap: does nothing until enough has come together or it is ``due``."""
+        """Keep searches quick and files few, at a cost that follows what was written and not what is there.
+
+        Does nothing until enough has come together or it is ``due``.
+        """
         with lance_errors(self.home.root), private_files():
             data = self._fresh(table)
+            indexes = _statistics(data)
+            unindexed = max((index["num_unindexed_rows"] for index in indexes), default=0)
+            if unindexed > (0 if due else _UNINDEXED_ROWS):
+                data.optimize.optimize_indices(num_indices_to_merge=_recent_parts(indexes))
             if due:
+                data = self._fresh(table)
                 data.optimize.compact_files(
-                    target_rows_per_fragment=_ROWS_PER_FILE, materialize_deletions_threshold=0.1
+                    target_rows_per_fragment=_ROWS_PER_FILE,
+                    materialize_deletions_threshold=_DELETED_SHARE,
+                    excluded_fragment_ids=_settled(data),
                 )
-            if due or self._unindexed(data) > max(_UNINDEXED_ROWS, data.count_rows() // 20):
-                data.optimize.optimize_indices()
-            if due:
                 self._drop_versions(self._fresh(table))
-
-    @staticmethod
-    def _unindexed(data: Any) -> int:
-        """Count the rows that searches must go through one by one."""
-        names = [index["name"] for index in data.list_indices()]
-        return max((data.stats.index_stats(name)["num_unindexed_rows"] for name in names), default=0)
 
     @staticmethod
     def _drop_versions(data: Any) -> None:
@@ -285,3 +293,33 @@ def _without(batch: Any, given: set[str]) -> Any:
     import pyarrow as pa
 
     return batch.filter(pa.array([name not in given for name in names]))
+
+
+def _settled(data: Any) -> list[int]:
+    """Name the files that are so much larger than all that came after them that merging them does not pay yet."""
+    settled, after = [], 0
+    for fragment in reversed(data.get_fragments()):
+        rows, deleted = fragment.count_rows(), fragment.num_deletions
+        if rows > _TIMES_LARGER * max(after, _SMALL) and deleted <= _DELETED_SHARE * (rows + deleted):
+            settled.append(fragment.fragment_id)
+        after += rows
+    return settled
+
+
+def _statistics(data: Any) -> list[dict[str, Any]]:
+    """Describe each index of a table: how many rows it does not know yet, and how many each part of it knows."""
+    return [data.stats.index_stats(name) for name in dict.fromkeys(index["name"] for index in data.list_indices())]
+
+
+def _recent_parts(indexes: Sequence[Mapping[str, Any]]) -> int:
+    """Count the newest parts of the indexes that are not much larger than what is to be added to them.
+
+    All indexes of a table are extended together and so cut alike; one that has fewer parts merges what it has.
+    """
+    merged, after = 0, max((index["num_unindexed_rows"] for index in indexes), default=0)
+    parts: list[int] = max((index["num_indexed_rows_per_delta"] for index in indexes), key=len, default=[])
+    for rows in reversed(parts):
+        if rows > _TIMES_LARGER * max(after, _SMALL):
+            break
+        merged, after = merged + 1, after + rows
+    return merged

@@ -12,7 +12,7 @@ from pathlib import Path
 from memctl import times
 from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel
 from memctl.model import Finding
-from memctl.store import audit, journal, spool, sums, upgrades
+from memctl.store import audit, journal, rounds, spool, sums, upgrades
 from memctl.store import backup as backups
 from memctl.store import batch as batches
 from memctl.store import purge as purging
@@ -230,6 +230,10 @@ class Store(Reader):
         """Look for anything wrong, changing nothing; see ``audit.check``."""
         return audit.check(self.home, self.index, self.files, writer_active=self.lock.holder() is not None)
 
+    def check_new(self) -> list[Finding]:
+        """Look at what was written since the last such look, and at some old files in turn; see ``rounds``."""
+        return rounds.go(self.home, self.index, self.files, writer_active=self.lock.holder() is not None)
+
     def repair(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:
         """Make the store whole again, keeping all that reads right; the findings say what was done and lost."""
         with self.lock.held("repair", wait):
@@ -253,6 +257,17 @@ class Store(Reader):
         with self.writing("compact", wait=wait):
             self._fold_uses()
             self._compact()
+
+    def settle(self, *, wait: float = DEFAULT_WAIT) -> None:
+        """Fold recall counts and small files in: the nightly upkeep, at the cost of what is new.
+
+        What was deleted is no longer read, but only ``compact`` promises that no file holds it.
+        """
+        with self.writing("compact", wait=wait):
+            self._fold_uses()
+            self.tidy()
+            self.index.catch_up()
+            sums.refresh(self.home)
 
     def _fold_uses(self) -> None:
         """Count in the recalls since the last write, where no write came along to do it."""

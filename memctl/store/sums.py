@@ -7,6 +7,7 @@ be read as if they were data. The writer notes the digest of each new file; on a
 import hashlib
 import json
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from memctl.store.home import Home
@@ -42,14 +43,18 @@ def load(home: Home) -> dict[str, str] | None:
     return {str(name): str(digest) for name, digest in noted.items()} if isinstance(noted, dict) else None
 
 
-def verify(home: Home) -> dict[str, str]:
-    """Compare the files with their digests: what is wrong with each damaged one, by path below the home."""
+def verify(home: Home, names: Container[str] | None = None) -> dict[str, str]:
+    """Compare the files, or those named, with their digests: what is wrong with each damaged one, by path."""
     if not home.local:
         return {}
     noted = load(home)
     if noted is None:
         return {SUMS_FILE: "is missing or cannot be read"}
-    wrong = {name: problem for name, digest in noted.items() if (problem := _problem(Path(home.root) / name, digest))}
+    wrong = {
+        name: problem
+        for name, digest in noted.items()
+        if (names is None or name in names) and (problem := _problem(Path(home.root) / name, digest))
+    }
     # A writer may have replaced files meanwhile; only what it still lists is damaged.
     again = load(home) or {} if wrong else {}
     return {name: problem for name, problem in wrong.items() if again.get(name) == noted[name]}

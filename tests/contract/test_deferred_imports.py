@@ -36,8 +36,8 @@ print("\\n" + " ".join(name for name in {heavy!r} if name in sys.modules), file=
 """
 
 
-def imported_by(memctl, *arguments: str) -> set[str]:
-    program = PROGRAM.format(arguments=arguments, heavy=HEAVY)
+def imported_by(memctl, *arguments: str, among: list[str] = HEAVY) -> set[str]:
+    program = PROGRAM.format(arguments=arguments, heavy=among)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=memctl.env(), timeout=120
     )
@@ -59,6 +59,13 @@ def test_recall_never_imports_torch_lancedb_or_duckdb(memctl):
     assert {"lance", "onnxruntime"} <= found
     assert not found & {"torch", "sentence_transformers", "transformers", "lancedb", "duckdb", "rich", "dateparser",
                         "detect_secrets", "autogen_core", "fastapi", "mcp"}  # fmt: skip
+
+
+def test_a_plain_recall_does_not_import_the_command_line_library(memctl):
+    question = ("recall", "which language is the API written in", "--agent", "team")
+
+    assert imported_by(memctl, *question, among=["typer", "pydantic"]) == set()
+    assert imported_by(memctl, *question, "--strict", among=["typer", "pydantic"]) == {"typer", "pydantic"}
 
 
 def test_listing_reads_the_index_without_a_model(memctl):

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "memctl"
 
 LAYERS = [  # top first; a name stands for the module or package and all that is in it
     ("__main__",),
-    ("cli",),
+    ("cli", "quick"),
     ("server", "adapters"),
     ("render",),
     ("operations",),
