@@ -13,6 +13,7 @@ from memctl.rules.lifetime import review, select_contested, select_superseded
 from memctl.rules.terms import analyse
 from memctl.store import Model, Store, convert
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo, StoredMessage
+from memctl.times import parse_duration
 
 _BATCH = 512
 
@@ -96,9 +97,13 @@ def prune(
 
 
 def compact(memory: OpenMemory) -> Result[Compacted]:
-    """Merge small files and drop old versions: afterwards nothing that was purged is left in any file."""
+    """Merge small files and drop old versions: afterwards nothing that was purged is left in any file.
+
+    What is needed to undo runs is kept for as long as the setting ``undo.keep`` says.
+    """
     before = memory.store.size()
-    memory.store.compact(wait=memory.wait)
+    keep = parse_duration(str(memory.settings["undo.keep"]))
+    memory.store.compact(undoable_since=memory.now() - keep, wait=memory.wait)
     return Result("compact", Compacted(before, memory.store.size()))
 
 
