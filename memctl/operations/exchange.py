@@ -16,6 +16,7 @@ from memctl.store import Store
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo
 
 _BATCH = 512
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def read_facts(lines: Iterable[str], name: str, agent: str | None) -> Lines:
             continue
         try:
             _take_in(_moved(json.loads(line), agent), read)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UsageProblem) as error:
+        except (*_UNREADABLE, UsageProblem) as error:
             reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
             read.problems.append(Problem("line_unreadable", f"{name}, line {number}: {reason}", f"{name}:{number}"))
     return read

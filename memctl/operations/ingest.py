@@ -134,16 +134,20 @@ def ingest(
     ``alone`` makes a single file that cannot be read an error instead of a problem.
     """
     scope = memory.scope(agent)
-    reading = Reading(scope, at, format, memory.cleaning_rules(), again)
+    largest = int(memory.settings["ingest.max_megabytes"]) * 1_000_000
+    reading = Reading(scope, at, format, memory.cleaning_rules(), again, largest)
     store = memory.existing if dry_run else memory.created
-    ledger = Ledger(store.transcripts(agent=scope) if store else ())
-    listed = list(documents(paths, stdin or _read_stdin, stdin_name))
+    ledger = Ledger()
+    ledger.catch_up(store, scope)
+    listed = list(documents(paths, stdin or _read_stdin, stdin_name, largest=largest))
     if dry_run and memory.settings["extraction.extractor"] == "llm":
         return Result("ingest", _planned(memory, listed, reading, ledger))
     tally = _Tally()
     for batch in _batches(memory, listed, reading, ledger, progress or Unseen()):
-        with memory.writing("ingest", dry_run=dry_run):
+        with memory.writing("ingest", dry_run=dry_run) as store:
+            ledger.catch_up(store, scope)
             _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+            ledger.note_version(store)
         if deadline():
             tally.problems.append(_OUT_OF_TIME)
             break

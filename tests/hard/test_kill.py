@@ -38,6 +38,7 @@ APPLY = (
 )
 COMPACT = (*(f"{table}-compacted" for table in TABLES), "index-rebuilt", "compacted")
 COMMANDS = ("ingest", "prune", "compact", "import", "undo")
+PATIENCE = 1800  # a busy machine is no fault of the store
 FROM_START, WHILE_WRITING = "from its start", "while it writes"
 
 Picture = tuple[tuple[str, ...], ...]
@@ -153,7 +154,7 @@ def let_run(base: Base, name: str, folder: Path) -> Undisturbed:
     process = start(home, base.calls[name])
     wait_for_lock(home, process)
     locked = time.monotonic()
-    assert process.wait(timeout=120) == 0, name
+    assert process.wait(timeout=PATIENCE) == 0, name
     ended = time.monotonic()
     write_something(home)
     return Undisturbed(picture(home), ended - begun, ended - locked)
@@ -167,13 +168,13 @@ def wait_for_lock(home: Path, process: subprocess.Popen[bytes]) -> None:
 def die(home: Path, base: Base, command: str, moment: str, share: float, usual: Undisturbed) -> int:
     """Start a command and let it be killed: at a step by its own hand, or from outside after a share of its time."""
     if moment not in (FROM_START, WHILE_WRITING):
-        return start(home, base.calls[command], MEMCTL_CRASH_AT=moment).wait(timeout=120)
+        return start(home, base.calls[command], MEMCTL_CRASH_AT=moment).wait(timeout=PATIENCE)
     process = start(home, base.calls[command])
     if moment == WHILE_WRITING:
         wait_for_lock(home, process)
     time.sleep(share * (usual.writing if moment == WHILE_WRITING else usual.seconds))
     process.send_signal(signal.SIGKILL)
-    return process.wait(timeout=120)
+    return process.wait(timeout=PATIENCE)
 
 
 def plan() -> list[tuple[str, str]]:
