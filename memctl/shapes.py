@@ -185,7 +185,7 @@ def _wordings(shape: Mapping[str, Any], said_at: datetime) -> tuple[Wording, ...
     if shape.get("wordings"):
         return tuple(
             Wording(
-                _name(item, "text"),
+                _text(item, "text"),
                 parse_instant(item["said_at"]),
                 _source(item["source"]),
                 bool(item.get("confirmed", False)),
