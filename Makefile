@@ -59,12 +59,13 @@ bench-peers: $(READY) ## The same beside the peers, each in its own environment
 	@$(BIN)/python -m benchmarks --peers $(ARGS)
 
 .PHONY: soak
-soak: $(READY) ## Kill writers 300 times and count what is left
-	@MEMCTL_KILLS=300 $(BIN)/python -m pytest tests/hard -k kill -s $(ARGS)
+soak: $(READY) ## Kill writers 300 times and let a crowd loose on one store; takes half an hour
+	@MEMCTL_KILLS=300 $(BIN)/python -m pytest tests/hard/test_kill.py -s $(ARGS)
+	@MEMCTL_CROWD=full $(BIN)/python -m pytest tests/hard/test_crowd.py -s $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
-	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 $(ARGS)
+	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 --dist loadfile $(ARGS)
 
 .PHONY: train
 train: $(READY) ## Train the extractor and the judge anew (an hour on two cores)

@@ -105,6 +105,14 @@ class UndoBlocked(MemctlError):
     remedy = "Undo those first, or all together with --cascade."
 
 
+class UndoGone(MemctlError):
+    """Run {run} can no longer be undone: what it changed on {day} was trimmed from the log."""
+
+    code = "undo_gone"
+    exit_code = ExitCode.USAGE
+    remedy = "Edit, restore or forget the facts one by one; the setting undo.keep says how long runs can be undone."
+
+
 class StoreBusy(MemctlError):
     """The store at {path} is being written by {holder}."""
 

@@ -57,6 +57,7 @@ KNOWN: tuple[Setting, ...] = (
     Setting("redact.patterns", [], "own regular expressions to redact"),
     Setting("ingest.max_megabytes", 512, "largest transcript file that is read"),
     Setting("store.wait_seconds", 10.0, "how long a writer waits for another one"),
+    Setting("undo.keep", "90d", "how long a run can be undone; compact trims older ones from the log"),
     Setting("llm.base_url", "", "OpenAI-compatible endpoint for the llm extractor and judge"),
     Setting("llm.model", "", "model name at that endpoint"),
     Setting("llm.api_key_env", "OPENAI_API_KEY", "environment variable that holds the endpoint's key"),

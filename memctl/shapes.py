@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
+from math import isfinite
 from typing import Any
 
 from memctl.model import Fact, Hit, Interval, MemoryType, MessageHit, Problem, RecallBlock, Source, State, Wording
@@ -53,33 +54,36 @@ def fact_shape(fact: Fact) -> dict[str, Any]:
 
 
 def fact_from_shape(shape: Mapping[str, Any]) -> Fact:
-    """Read what ``fact_shape`` wrote; raises KeyError, ValueError or TypeError where it is not one."""
+    """Read what ``fact_shape`` wrote; raises KeyError, ValueError or TypeError where it is not one.
+
+    The shape may come from anywhere, so nothing gets in that a store could not hold or give back.
+    """
     said_at = parse_instant(shape["said_at"])
     return Fact(
-        id=str(shape["id"]),
-        agent=str(shape["agent"]),
-        text=str(shape["text"]),
+        id=_name(shape, "id"),
+        agent=_name(shape, "agent"),
+        text=_name(shape, "text"),
         type=MemoryType(shape["type"]),
         state=State(shape["state"]),
         said_at=said_at,
         last_said_at=_instant(shape.get("last_said_at")) or said_at,
         recorded_at=_instant(shape.get("recorded_at")) or said_at,
         expires_at=_instant(shape.get("expires_at")),
-        tags=tuple(shape.get("tags") or ()),
+        tags=_texts(shape, "tags"),
         wordings=_wordings(shape, said_at),
         held=tuple(
             Interval(parse_instant(span["since"]), _instant(span.get("until"))) for span in shape.get("held") or ()
         ),
-        supersedes=tuple(shape.get("supersedes") or ()),
-        superseded_by=shape.get("superseded_by"),
-        contested_with=tuple(shape.get("contested_with") or ()),
-        because=shape.get("because") or "",
-        rule=shape.get("rule") or "",
-        score=float(shape.get("score", 1.0)),
-        confidence=float(shape.get("confidence", 1.0)),
+        supersedes=_texts(shape, "supersedes"),
+        superseded_by=_text(shape, "superseded_by") or None,
+        contested_with=_texts(shape, "contested_with"),
+        because=_text(shape, "because"),
+        rule=_text(shape, "rule"),
+        score=_number(shape, "score", 1.0),
+        confidence=_number(shape, "confidence", 1.0),
         confirmed=bool(shape.get("confirmed", False)),
         pinned=bool(shape.get("pinned", False)),
-        uses=int(shape.get("uses", 0)),
+        uses=_count(shape.get("uses", 0)),
         last_used_at=_instant(shape.get("last_used_at")),
     )
 
@@ -181,7 +185,7 @@ def _wordings(shape: Mapping[str, Any], said_at: datetime) -> tuple[Wording, ...
     if shape.get("wordings"):
         return tuple(
             Wording(
-                str(item["text"]),
+                _text(item, "text"),
                 parse_instant(item["said_at"]),
                 _source(item["source"]),
                 bool(item.get("confirmed", False)),
@@ -189,19 +193,60 @@ def _wordings(shape: Mapping[str, Any], said_at: datetime) -> tuple[Wording, ...
             for item in shape["wordings"]
         )
     sources = [_source(item) for item in shape.get("sources") or ()]
-    return tuple(Wording(str(shape["text"]), source.at or said_at, source) for source in sources)
+    return tuple(Wording(_name(shape, "text"), source.at or said_at, source) for source in sources)
 
 
 def _source(shape: Mapping[str, Any]) -> Source:
+    message = shape.get("message")
     return Source(
-        transcript=str(shape.get("transcript") or ""),
-        message=shape.get("message"),
-        speaker=str(shape.get("speaker") or ""),
-        quote=str(shape.get("quote") or ""),
+        transcript=_text(shape, "transcript"),
+        message=None if message is None else _count(message),
+        speaker=_text(shape, "speaker"),
+        quote=_text(shape, "quote"),
         at=_instant(shape.get("at")),
-        role=str(shape.get("role") or ""),
+        role=_text(shape, "role"),
     )
 
 
 def _instant(text: str | None) -> datetime | None:
     return parse_instant(text) if text else None
+
+
+def _name(shape: Mapping[str, Any], field: str) -> str:
+    """Read a text that must be there."""
+    text = _writable(shape[field], field)
+    if not text:
+        raise ValueError(f"{field} is empty")
+    return text
+
+
+def _text(shape: Mapping[str, Any], field: str) -> str:
+    return _writable(shape.get(field) or "", field)
+
+
+def _texts(shape: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    listed = shape.get(field) or []
+    if not isinstance(listed, list):
+        raise TypeError(f"{field} is not a list")
+    return tuple(_writable(item, field) for item in listed)
+
+
+def _writable(value: Any, field: str) -> str:
+    """Take a text as stores keep it: half a surrogate pair cannot be written."""
+    if not isinstance(value, str):
+        raise TypeError(f"{field} is not a text")
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _number(shape: Mapping[str, Any], field: str, default: float) -> float:
+    number = float(shape.get(field, default))
+    if not isfinite(number):
+        raise ValueError(f"{field} is not a number")
+    return number
+
+
+def _count(value: Any) -> int:
+    number = int(value)
+    if not 0 <= number < 2**53:
+        raise ValueError("a count is out of bounds")
+    return number

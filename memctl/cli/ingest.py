@@ -103,7 +103,8 @@ def lines_of(source: str) -> Iterator[str]:
     """Read lines of a file or of standard input; what is not UTF-8 is refused with its place."""
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-        yield from data.decode("utf-8-sig").splitlines()
+        # not splitlines: a JSON string may hold characters that Unicode counts as the end of a line
+        yield from data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise UnreadableInput(path=source, reason=f"byte {error.start} is not UTF-8") from error
     except OSError as error:

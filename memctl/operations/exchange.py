@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Problem, Result
 from memctl.operations.looking import CURRENT
+from memctl.rules.history import held_as_said
 from memctl.rules.terms import analyse
 from memctl.shapes import fact_from_shape
+from memctl.store import Store
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo
 
 _BATCH = 512
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,15 @@ class Imported:
     unchanged: int
     run: str = ""
     dry_run: bool = False
+
+
+@dataclass(slots=True)
+class Lines:
+    """What export lines told: the facts, those of them that came without ``held``, and the lines that are none."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    undated: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def export(memory: OpenMemory, *, agent: str | None = None, everything: bool = False) -> Iterator[Fact]:
@@ -42,8 +54,9 @@ def import_facts(
     memory: OpenMemory, lines: Iterable[str], name: str, *, agent: str | None = None, dry_run: bool = False
 ) -> Result[Imported]:
     """Take in what ``export`` wrote, by this store or another, embedding the texts with this store's model."""
-    facts, problems = read_facts(lines, name, agent)
+    read = read_facts(lines, name, agent)
     store = memory.existing
+    facts = _dated(read, store)
     added = changed = unchanged = 0
     run = ""
     for start in range(0, len(facts), _BATCH):
@@ -55,23 +68,40 @@ def import_facts(
         unchanged += len(part) - len(new)
         if new and not dry_run:
             run = _store(memory, new, name, run)
-    return Result("import", Imported(added, changed, unchanged, run, dry_run), tuple(problems))
+    return Result("import", Imported(added, changed, unchanged, run, dry_run), tuple(read.problems))
 
 
-def read_facts(lines: Iterable[str], name: str, agent: str | None) -> tuple[list[Fact], list[Problem]]:
+def read_facts(lines: Iterable[str], name: str, agent: str | None) -> Lines:
     """Read export lines; a line that is none is a problem that names its place. The last line of an id wins."""
-    facts: dict[str, Fact] = {}
-    problems: list[Problem] = []
+    read = Lines()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            fact = fact_from_shape(_moved(json.loads(line), agent))
-            facts[fact.id] = fact
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UsageProblem) as error:
+            _take_in(_moved(json.loads(line), agent), read)
+        except (*_UNREADABLE, UsageProblem) as error:
             reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-            problems.append(Problem("line_unreadable", f"{name}, line {number}: {reason}", f"{name}:{number}"))
-    return list(facts.values()), problems
+            read.problems.append(Problem("line_unreadable", f"{name}, line {number}: {reason}", f"{name}:{number}"))
+    return read
+
+
+def _take_in(shape: dict[str, Any], read: Lines) -> None:
+    fact = fact_from_shape(shape)
+    read.facts[fact.id] = fact
+    read.undated.discard(fact.id)
+    if shape.get("held") is None:
+        read.undated.add(fact.id)
+
+
+def _dated(read: Lines, store: Store | None) -> list[Fact]:
+    """Say of the facts that came without it when they held; successors are in the file or in the store."""
+    named = {fact.superseded_by for fact in read.facts.values() if fact.id in read.undated and fact.superseded_by}
+    elsewhere = store.facts_by_ids(sorted(named - read.facts.keys())) if store else []
+    known = {fact.id: fact for fact in elsewhere} | read.facts
+    return [
+        held_as_said(fact, known.get(fact.superseded_by or "")) if fact.id in read.undated else fact
+        for fact in read.facts.values()
+    ]
 
 
 def _moved(shape: Any, agent: str | None) -> dict[str, Any]:

@@ -115,10 +115,11 @@ def ingest(
     ``alone`` makes a single file that cannot be read an error instead of a problem.
     """
     scope = memory.scope(agent)
-    reading = Reading(scope, at, format, memory.cleaning_rules(), again)
-    store = memory.existing
-    ledger = Ledger(store.transcripts(agent=scope) if store else ())
-    listed = list(documents(paths, stdin or _read_stdin, stdin_name))
+    largest = int(memory.settings["ingest.max_megabytes"]) * 1_000_000
+    reading = Reading(scope, at, format, memory.cleaning_rules(), again, largest)
+    ledger = Ledger()
+    ledger.catch_up(memory.existing, scope)
+    listed = list(documents(paths, stdin or _read_stdin, stdin_name, largest=largest))
     if dry_run and memory.settings["extraction.extractor"] == "llm":
         return Result("ingest", _planned(memory, listed, reading, ledger))
     tally = _Tally()
@@ -129,8 +130,10 @@ def ingest(
             tally.problems.append(_OUT_OF_TIME)
             break
         if any(isinstance(step, Prepared) for step in batch):
-            with memory.writing("ingest", dry_run=dry_run):
+            with memory.writing("ingest", dry_run=dry_run) as store:
+                ledger.catch_up(store, scope)
                 _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
+                ledger.note_version(store)
         else:  # nothing to keep: no store is made for it, no lock taken, no model loaded
             _report(batch, (), (), Judged((), {}), tally, explain=explain)
         tell(watched, batch)

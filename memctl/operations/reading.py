@@ -4,10 +4,11 @@ Everything here runs before a model is needed, so that it can go on beside one i
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memctl.errors import MemctlError
 from memctl.extraction.clean import Cleaned, CleaningRules, clean
@@ -15,7 +16,10 @@ from memctl.memory import OpenMemory
 from memctl.model import Message, Problem, Transcript
 from memctl.store.ledger import chains
 from memctl.store.types import LedgerEntry
-from memctl.transcripts import companions_of, find, load, read
+from memctl.transcripts import LARGEST_FILE, companions_of, find, load, read
+
+if TYPE_CHECKING:
+    from memctl.store import Store
 
 STDIN = "-"
 STDIN_NAME = "stdin"
@@ -86,9 +90,12 @@ class Reading:
     format: str | None = None
     rules: CleaningRules = field(default_factory=CleaningRules)
     again: bool = False
+    largest: int = LARGEST_FILE
 
 
-def documents(paths: Sequence[str], stdin: Callable[[], bytes], name: str = STDIN_NAME) -> Iterator[Listed]:
+def documents(
+    paths: Sequence[str], stdin: Callable[[], bytes], name: str = STDIN_NAME, *, largest: int = LARGEST_FILE
+) -> Iterator[Listed]:
     """Name every file behind the paths with a way to load it; what cannot be found is a Problem."""
     named = [path for path in paths if path != STDIN]
     if len(named) < len(paths):
@@ -96,17 +103,28 @@ def documents(paths: Sequence[str], stdin: Callable[[], bytes], name: str = STDI
     files, problems = find(named)
     yield from problems
     for file in files:
-        yield str(file), _loader(file)
+        yield str(file), _loader(file, largest)
 
 
 class Ledger:
     """What a scope has read so far, kept in memory for the length of a run."""
 
-    def __init__(self, entries: Iterable[LedgerEntry] = ()) -> None:
+    def __init__(self) -> None:
         self._by_digest: dict[str, LedgerEntry] = {}
         self._by_chain: dict[str, LedgerEntry] = {}
-        for entry in entries:
-            self.add(entry)
+        self._version = 0
+
+    def catch_up(self, store: "Store | None", scope: str) -> None:
+        """Take in what other processes have read since; the writer does so before it decides what is new."""
+        if store is not None and store.record.version("transcripts") != self._version:
+            self.note_version(store)
+            for entry in store.transcripts(agent=scope):
+                self.add(entry)
+
+    def note_version(self, store: "Store | None") -> None:
+        """Say that all up to the store's present version is known here."""
+        if store is not None:
+            self._version = store.record.version("transcripts")
 
     def __bool__(self) -> bool:
         return bool(self._by_chain)
@@ -135,7 +153,13 @@ def prepare(memory: OpenMemory, loader: Callable[[], Document], reading: Reading
         seen = None if reading.again else ledger.same_bytes(document.digest)
         if seen is not None:
             return [Unchanged(document.path, seen.path if seen.path != document.path else "")]
-        transcripts = read(document.path, document.data, format=reading.format, companions=companions_of(document.path))
+        transcripts = read(
+            document.path,
+            document.data,
+            format=reading.format,
+            companions=companions_of(document.path),
+            largest=reading.largest,
+        )
         prepared = [_prepare_one(memory, document, transcript, reading) for transcript in transcripts]
         return [*(replace(item, last=False) for item in prepared[:-1]), *prepared[-1:]]
     except MemctlError as error:
@@ -192,9 +216,9 @@ def _dated(transcript: Transcript, fallback: datetime) -> Transcript:
     return replace(transcript, messages=tuple(messages))
 
 
-def _loader(file: Path) -> Callable[[], Document]:
+def _loader(file: Path, largest: int) -> Callable[[], Document]:
     def run() -> Document:
-        data = load(file)
+        data = load(file, largest=largest)
         return _document(str(file), data, datetime.fromtimestamp(file.stat().st_mtime, UTC))
 
     return run

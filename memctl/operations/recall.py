@@ -115,10 +115,8 @@ def scope_chain(agent: str) -> list[str]:
 def _line(text: str, agent: str | None) -> Line:
     try:
         read = json.loads(text)
-    except ValueError as error:
-        raise UsageProblem(
-            reason=f"not JSON: {error}", remedy='Write lines like {"query": "how we deploy"}.'
-        ) from error
+    except (ValueError, RecursionError) as error:
+        raise UsageProblem(reason=f"not JSON: {error}", remedy=_LINE_REMEDY) from error
     if not isinstance(read, dict) or not isinstance(read.get("query"), str):
         raise UsageProblem(reason="no query in it", remedy=_LINE_REMEDY)
     as_of = read.get("as_of")

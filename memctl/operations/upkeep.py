@@ -13,6 +13,7 @@ from memctl.rules.lifetime import review, select_contested, select_superseded
 from memctl.rules.terms import analyse
 from memctl.store import Model, Store, convert
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo, StoredMessage
+from memctl.times import parse_duration
 
 _BATCH = 512
 
@@ -98,13 +99,15 @@ def prune(
 def compact(memory: OpenMemory, *, whole: bool = True) -> Result[Compacted]:
     """Merge small files and drop old versions: afterwards nothing that was purged is left in any file.
 
-    Without ``whole`` only what is new is folded in, at a cost that does not grow with the store.
+    Without ``whole`` only what is new is folded in, at a cost that does not grow with the store. What is needed to
+    undo runs is kept for as long as the setting ``undo.keep`` says.
     """
     before = memory.store.size()
+    undoable_since = memory.now() - parse_duration(str(memory.settings["undo.keep"]))
     if whole:
-        memory.store.compact(wait=memory.wait)
+        memory.store.compact(undoable_since=undoable_since, wait=memory.wait)
     else:
-        memory.store.settle(wait=memory.wait)
+        memory.store.settle(undoable_since=undoable_since, wait=memory.wait)
     return Result("compact", Compacted(before, memory.store.size()))
 
 

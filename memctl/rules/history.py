@@ -1,10 +1,10 @@
 """The memory in time: where a fact stood at an instant, its versions, and what changed between two dates."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memctl.model import Fact, State
+from memctl.model import Fact, Interval, State
 
 ABSORBED = "same"  # the rule of a fact that another one has taken in
 _TIMELESS = (State.FORGOTTEN, State.QUARANTINED)
@@ -49,6 +49,20 @@ def state_at(fact: Fact, instant: datetime) -> State | None:
 def holds_at(fact: Fact, instant: datetime) -> bool:
     """Tell whether a fact was current at an instant."""
     return state_at(fact, instant) in (State.ACTIVE, State.CONTESTED)
+
+
+def held_as_said(fact: Fact, successor: Fact | None) -> Fact:
+    """Give a fact of which only the times of speaking are known the interval that they tell of.
+
+    It held from when it was said. One that stands holds still; a retired one held until its successor was said, or
+    it expired, or, where neither is known, until it was last said. What is in quarantine never held.
+    """
+    if fact.state is State.QUARANTINED:
+        return fact
+    end = None
+    if fact.state not in (State.ACTIVE, State.CONTESTED):
+        end = max(fact.said_at, (successor.said_at if successor else fact.expires_at) or fact.last_said_at)
+    return replace(fact, held=(Interval(fact.said_at, end),))
 
 
 def versions(fact: Fact, others: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from memctl.store.guard import plain_reason
 
 # In this order: once the configuration is locked, nothing else can be set.
 READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
+# What people write themselves may ask for anything: it gets less memory than the machine has.
+ASKED = {"memory_limit": "512MB", "max_temp_directory_size": "0KiB", **READ_ONLY}
 _PATIENCE = 1.0
 
 
@@ -47,8 +49,8 @@ def connected(path: Path, *, read_only: bool, create: bool = False) -> Iterator[
         connection.close()
 
 
-def connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
-    """Open the file, waiting a moment for other processes."""
+def connect(path: Path, *, read_only: bool, create: bool = False, options: Mapping[str, str] = READ_ONLY) -> Any:
+    """Open the file, waiting a moment for other processes; ``options`` hold where it is only read."""
     import duckdb
 
     if not create and not path.exists():
@@ -56,7 +58,7 @@ def connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
     started = time.monotonic()
     while True:
         try:
-            return duckdb.connect(str(path), read_only=read_only, config=dict(READ_ONLY) if read_only else {})
+            return duckdb.connect(str(path), read_only=read_only, config=dict(options) if read_only else {})
         except duckdb.Error as error:
             if "lock" not in str(error).lower():
                 raise Unusable(plain_reason(error), rebuild=not _forbidden(path, error)) from error

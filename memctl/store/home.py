@@ -68,7 +68,7 @@ class Home:
 
     def storage_options(self) -> dict[str, str] | None:
         """Tell what LanceDB must be told to reach the object store; None for a folder."""
-        return None if self.local else object_store_options(os.environ)
+        return None if self.local else object_store_options(self.root, os.environ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,19 @@ def _cache_folder() -> Path:
     return user_cache_path("memctl")
 
 
-def object_store_options(environment: Mapping[str, str]) -> dict[str, str]:
-    """Say to LanceDB what the usual variables of the cloud tools say; credentials it finds by itself."""
+def object_store_options(root: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Say to LanceDB what the usual variables of the cloud's tools say about a home; credentials it finds by itself."""
+    if root.lower().startswith("s3:"):
+        return _s3_options(environment)
+    endpoint = next((environment[name] for name in _ENDPOINTS[root.lower()[:2]] if environment.get(name)), "")
+    return {"allow_http": "true"} if endpoint.startswith("http://") else {}
+
+
+# Their libraries read these by themselves, but not that plain HTTP, as emulators speak it, is meant.
+_ENDPOINTS = {"gs": ("STORAGE_EMULATOR_HOST",), "az": ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")}
+
+
+def _s3_options(environment: Mapping[str, str]) -> dict[str, str]:
     options: dict[str, str] = {}
     endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
     endpoint = endpoint or environment.get("AWS_ENDPOINT")

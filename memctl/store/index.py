@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from memctl.errors import UsageProblem
 from memctl.store import queries
 from memctl.store.connection import (
+    ASKED,
     READ_ONLY,
     Unusable,
     connect,
@@ -57,10 +58,10 @@ class Index:
         self._turn = _turns.setdefault(str(self.path), threading.RLock())
 
     @contextmanager
-    def reading(self) -> Iterator[Any]:
+    def reading(self, options: Mapping[str, str] = READ_ONLY) -> Iterator[Any]:
         """Give a connection to an index that agrees with the record, for a short read."""
         with self._turn:
-            connection = self._current()
+            connection = self._current(options)
             try:
                 yield connection
             finally:
@@ -108,7 +109,7 @@ class Index:
         import duckdb
 
         require_select(query)
-        with self.reading() as connection, deadline(connection, seconds):
+        with self.reading(ASKED) as connection, deadline(connection, seconds):
             try:
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
@@ -150,11 +151,11 @@ class Index:
         counts = queries.total(connection, table), self.record.count(table)
         return "" if counts[0] == counts[1] else f"{counts[0]} rows of {table} where there are {counts[1]}"
 
-    def _current(self) -> Any:
+    def _current(self, options: Mapping[str, str]) -> Any:
         """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""
         for attempt in range(2):
             try:
-                connection = connect(self.path, read_only=True)
+                connection = connect(self.path, read_only=True, options=options)
                 if self._agrees(connection):
                     return connection
             except Unusable as problem:
@@ -162,7 +163,7 @@ class Index:
                     break
             if attempt or not self.catch_up():
                 break
-        return self._in_memory()
+        return self._in_memory(options)
 
     def _agrees(self, connection: Any) -> bool:
         """Tell whether an open index knows all of the record; closed where it does not."""
@@ -174,12 +175,12 @@ class Index:
                 connection.close()
         return agrees
 
-    def _in_memory(self) -> Any:
+    def _in_memory(self, options: Mapping[str, str]) -> Any:
         connection = memory()
         _create(connection)
         self._load(connection, {})
-        for option in READ_ONLY:
-            connection.execute(f"SET {option} = {READ_ONLY[option]}")
+        for name, value in options.items():
+            connection.execute(f"SET {name} = '{value}'")
         return connection
 
     def _catch_up(self) -> None:

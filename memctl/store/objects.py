@@ -101,7 +101,7 @@ class ObjectFiles:
         if self._opened is None:
             from obstore.store import from_url
 
-            options: dict[str, Any] = dict(object_store_options(os.environ))
+            options: dict[str, Any] = dict(object_store_options(self.root, os.environ))
             http = {"allow_http": options.pop("allow_http", "false") == "true"}
             self._opened = from_url(self.root, client_options=http, **options)
         return self._opened

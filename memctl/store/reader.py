@@ -25,6 +25,7 @@ from memctl.store.rows import (
     state_of,
     utc,
 )
+from memctl.store.trim import left_of
 from memctl.store.types import (
     Filter,
     Found,
@@ -193,8 +194,9 @@ def _run_of(rows: list[Row]) -> Run:
         for name, number in json.loads(row["counts"]).items():
             counts[name] = counts.get(name, 0) + number
         log = json.loads(row["changes"])
-        added += len(log["added"].get("facts", ()))
-        changed += len(log["before"].get("facts", ()))
+        left = left_of(row) or {}
+        added += left.get("added", len(log["added"].get("facts", ())))
+        changed += left.get("changed", len(log["before"].get("facts", ())))
     head, tail = rows[0], rows[-1]
     return Run(
         id=head["run"],

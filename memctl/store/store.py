@@ -12,7 +12,7 @@ from pathlib import Path
 from memctl import times
 from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel
 from memctl.model import Finding
-from memctl.store import audit, journal, rounds, spool, sums, upgrades
+from memctl.store import audit, journal, rounds, spool, sums, trim, upgrades
 from memctl.store import backup as backups
 from memctl.store import batch as batches
 from memctl.store import purge as purging
@@ -252,27 +252,31 @@ class Store(Reader):
             batch = batches.assemble(nothing, [row], sequence, spool.Uses(), self.meta.model.dimension)
             self._perform(batch)
 
-    def compact(self, *, wait: float = DEFAULT_WAIT) -> None:
-        """Make deletions final: rewrite the tables, drop old versions, build the index anew."""
+    def compact(self, *, undoable_since: datetime | None = None, wait: float = DEFAULT_WAIT) -> None:
+        """Make deletions final: rewrite the tables, drop old versions, build the index anew.
+
+        Runs that ended before ``undoable_since`` stay in the log, but can no longer be undone.
+        """
         with self.writing("compact", wait=wait):
-            self._fold_uses()
+            self._keep_house(undoable_since)
             self._compact()
 
-    def settle(self, *, wait: float = DEFAULT_WAIT) -> None:
+    def settle(self, *, undoable_since: datetime | None = None, wait: float = DEFAULT_WAIT) -> None:
         """Fold recall counts and small files in: the nightly upkeep, at the cost of what is new.
 
         What was deleted is no longer read, but only ``compact`` promises that no file holds it.
         """
         with self.writing("compact", wait=wait):
-            self._fold_uses()
+            self._keep_house(undoable_since)
             self.tidy()
             self.index.catch_up()
             sums.refresh(self.home)
 
-    def _fold_uses(self) -> None:
-        """Count in the recalls since the last write, where no write came along to do it."""
-        if spool.pending(self.home.spool):
-            self._commit(batches.Plan(), RunInfo(FOLDING), lambda _: [])
+    def _keep_house(self, undoable_since: datetime | None) -> None:
+        """Trim the log, and count in the recalls since the last write, where no write came along to do it."""
+        trimmed = trim.plan_trim(self.record, undoable_since) if undoable_since else []
+        if trimmed or spool.pending(self.home.spool):
+            self._commit(batches.Plan(), RunInfo(FOLDING), lambda _: trimmed)
 
     def _compact(self) -> None:
         for table in TABLES:

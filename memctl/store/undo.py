@@ -7,6 +7,7 @@ from typing import Any
 
 from memctl.errors import NotFound, UndoBlocked
 from memctl.store.rows import Row, from_image
+from memctl.store.trim import require_whole
 from memctl.store.types import Receipt
 
 Touched = set[tuple[str, str]]
@@ -59,9 +60,13 @@ def in_effect(row: Row) -> bool:
 
 
 def plan_undo(rows: Sequence[Row], run: str, *, cascade: bool) -> Undoing:
-    """Decide what undoing a run means; UndoBlocked where later runs built on its rows and ``cascade`` is off."""
+    """Decide what undoing a run means; UndoBlocked where later runs built on its rows and ``cascade`` is off.
+
+    UndoGone where the run is so long past that the log was trimmed.
+    """
     if any(row["undone_by"] for row in rows if row["run"] == run):
         raise NotFound(what="run in effect", name=run, remedy="It was undone already.")
+    require_whole(rows, run)
     chosen = {run}
     while later := _built_on(rows, chosen):
         if not cascade:

@@ -13,7 +13,10 @@ from memctl.errors import UnreadableInput
 from memctl.transcripts import pyrepr
 from memctl.transcripts.document import Companions, Document, Shape, counted, no_companions, tame
 
-LARGEST = 2_000_000_000
+_LARGEST = 2_000_000_000
+# Chats become about ten times smaller by gzip; what unpacks to a hundred times its size was made to do harm.
+_HIGHEST_RATIO = 100
+_HARMLESS = 64_000_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
@@ -47,11 +50,11 @@ _SAVE_AGAIN = "Save the transcript again; nothing of it was read."
 _decoder = json.JSONDecoder(strict=False)
 
 
-def decode(path: str, data: bytes, companions: Companions | None = None) -> Document:
+def decode(path: str, data: bytes, companions: Companions | None = None, largest: int = _LARGEST) -> Document:
     """Turn the bytes of a file into a document; UnreadableInput says where they cannot be read."""
     digest = hashlib.sha256(data).hexdigest()
     neighbours = companions or no_companions
-    plain = _inflated(path, data) if data.startswith(_GZIP) else data
+    plain = _inflated(path, data, largest) if data.startswith(_GZIP) else data
     if not plain.strip():
         raise UnreadableInput(path=path, reason="the file is empty", remedy="")
     if plain.startswith(_SQLITE):
@@ -63,14 +66,15 @@ def decode(path: str, data: bytes, companions: Companions | None = None) -> Docu
     return Document(path, Shape.VALUES, digest, values, notes=(*notes, *more), companions=neighbours)
 
 
-def _inflated(path: str, data: bytes) -> bytes:
+def _inflated(path: str, data: bytes, largest: int) -> bytes:
+    most = min(largest, max(_HARMLESS, _HIGHEST_RATIO * len(data)))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            plain = packed.read(LARGEST + 1)
+            plain = packed.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise UnreadableInput(path=path, reason=f"the gzip data is damaged or cut off ({error})") from error
-    if len(plain) > LARGEST:
-        raise UnreadableInput(path=path, reason=f"it unpacks to more than {LARGEST} bytes", remedy="Split the file.")
+    if len(plain) > most:
+        raise UnreadableInput(path=path, reason=f"it unpacks to more than {most} bytes", remedy="Split the file.")
     return plain
 
 

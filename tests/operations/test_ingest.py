@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memctl.errors import UnreadableInput
+from memctl.memory import OpenMemory
 from memctl.model import State
 from memctl.operations.exchange import export
 from memctl.operations.ingest import ingest
@@ -211,3 +212,37 @@ def test_a_folder_of_nothing_but_unreadable_files_leaves_no_store_behind(memory,
 
     assert [file.status for file in result.data.files] == ["unreadable", "unreadable"]
     assert not home.exists()
+
+
+class Meanwhile:
+    """Progress that lets another process's work happen after a run has looked at what is known."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def expect(self, files):
+        self.work()
+
+    def done(self, path):
+        pass
+
+
+def test_a_chat_that_another_process_read_meanwhile_is_not_learned_twice(memory, home, chats, tmp_path):
+    path = chats("plan.json", *PLANNING)
+    other = OpenMemory.at_home()
+    alone = OpenMemory.at_home(home=str(tmp_path / "alone"))
+    ingest(alone, [path], agent="a", at=MONDAY)
+
+    late = ingest(
+        memory, [path], agent="a", at=MONDAY, progress=Meanwhile(lambda: ingest(other, [path], agent="a", at=MONDAY))
+    )
+
+    assert sum(file.new_messages for file in late.data.files) == 0
+    assert everything(memory) == everything(alone)
+    assert len(memory.store.runs()) == 1
+
+
+def test_a_file_larger_than_the_setting_allows_is_refused(home, chats):
+    path = chats("plan.json", *PLANNING)
+    with pytest.raises(UnreadableInput, match="more than the 0 that are allowed"):
+        ingest(OpenMemory.at_home(ingest_max_megabytes=0), [path], agent="a")

@@ -11,6 +11,7 @@ from memctl.operations.exchange import export, import_facts
 from memctl.operations.looking import Wanted, list_facts, show
 from memctl.operations.remember import Entry, read_lines, remember
 from memctl.shapes import fact_shape
+from memctl.times import parse_instant
 
 
 def told(memory, *texts, **fields):
@@ -169,3 +170,33 @@ def test_an_import_or_a_list_with_nothing_in_it_leaves_no_store_behind(memory, h
     assert (imported.data.added, len(imported.problems)) == (0, 1)
     assert remembered.data.verdicts == ()
     assert not home.exists()
+
+
+def test_an_imported_fact_without_intervals_held_since_it_was_said(memory):
+    shape = {"agent": "team", "type": "fact", "state": "active"}
+    old, new, left = "a" * 16, "b" * 16, "c" * 16
+    lines = [
+        {**shape, "id": old, "text": "Builds run on Jenkins", "said_at": "2026-03-02", "state": "superseded"}
+        | {"superseded_by": new},
+        {**shape, "id": new, "text": "Builds run on Buildkite", "said_at": "2026-03-20", "supersedes": [old]},
+        {**shape, "id": left, "text": "Go is 1.22", "said_at": "2026-03-10"},
+    ]
+
+    assert import_facts(memory, map(json.dumps, lines), "other.jsonl").problems == ()
+
+    early, late = (parse_instant(f"2026-03-{day}") for day in ("05", "25"))
+    difference = timeline.diff(memory, early, late).data
+    assert [(change.old.id, change.new.id) for change in difference.changed] == [(old, new)]
+    assert [fact.id for fact in difference.learned] == [left]
+    then = list_facts(memory, Wanted("team"), as_of=early).data.facts
+    assert [fact.id for fact in then] == [old]
+
+
+def test_what_an_export_says_about_intervals_is_kept_word_for_word(memory):
+    told(memory, "The session timeout is 30 seconds", at="2026-03-02")
+    [line] = everything(memory)
+    without = json.dumps(json.loads(line) | {"held": []})
+
+    import_facts(memory, [without], "other.jsonl")
+
+    assert json.loads(everything(memory)[0])["held"] == []

@@ -249,3 +249,8 @@ def test_every_message_keeps_its_place_and_its_words(turns):
             name, text = turns[message.index]
             assert message.speaker == name
             assert message.text in text.replace("\x00", "") or "\ufffd" in message.text
+
+
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused():
+    bomb = gzip.compress(b"[" + b" " * 70_000_000, compresslevel=9)
+    assert "unpacks to more than 64000000 bytes" in refused(bomb)
