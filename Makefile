@@ -68,9 +68,11 @@ fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
 	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 --dist loadfile $(ARGS)
 
 .PHONY: train
-train: $(READY) ## Train the extractor and the judge anew (an hour on two cores)
+train: $(READY) ## Train the extractor, the judge and recall anew (two hours on two cores)
 	@$(BIN)/python -m training.keep
 	@$(BIN)/python -m training.judge
+	@$(BIN)/python -m training.recall_questions --out training/.work/questions.npz --write
+	@$(BIN)/python -m training.recall_fit --questions training/.work/questions.npz --write
 
 .PHONY: clean
 clean: ## Remove the environment and what was built

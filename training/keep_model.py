@@ -26,7 +26,7 @@ _STEP = 32  # lengths are rounded up to this: few shapes, so that the kernels ma
 class Recipe:
     """How to train; chosen by cross-validation."""
 
-    epochs: int = 6
+    epochs: int = 5
     rate: float = 1.5e-4
     head_rate: float = 1e-3
     batch: int = 16

@@ -1,7 +1,7 @@
 """Memories and questions of the training teams, as recall would meet them.
 
-A team's memory is made of its gold facts, half of the time in the words of the chat itself, with sentences that say no
-gold fact in between (no extractor is perfect) and some types wrong. ``recall_queries.jsonl`` adds questions to those of
+A team's memory is what the shipped extractor makes of its chats, or its gold facts in the annotator's words, with
+sentences that say no gold fact in between (no extractor is perfect) and some types wrong. ``recall_queries.jsonl`` adds questions to those of
 the teams: paraphrases written for this purpose, and questions that nothing in the memory answers.
 """
 
@@ -9,15 +9,18 @@ import json
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memctl.model import Fact, MemoryType, State
+from memctl.embedding.models import open_classifier
+from memctl.extraction.local import Card, LocalExtractor
+from memctl.model import Claim, Fact, MemoryType, State
+from training.keep_data import load
 
 HERE = Path(__file__).parent
 JUNK_SHARE = 0.5  # sentences without a gold fact, per gold fact
@@ -105,10 +108,27 @@ class Team:
             if q["team"] == self.name
         ]
 
+    @cached_property
+    def extracted(self) -> list[Item]:
+        """What the extractor makes of the chats; a memory ends when all that it says has ended."""
+        numbers = {name: number for number, name in enumerate(entry["file"] for entry in self.gold["sessions"])}
+        items = []
+        for claim in claims_of(self.folder):
+            number = numbers[Path(claim.source.transcript).name]
+            said = [self._item(fact) for fact in self.gold["facts"] if says(claim.text, fact)]
+            ends = [item.ends for item in said]
+            last = max(ends) if ends and None not in ends else None
+            end = min(filter(None, [last, claim.expires_at]), default=None)
+            place = self.places.get((number + 1, claim.source.message))
+            items.append(Item(claim.text, claim.type.value, self.dates[number], end, place))
+        return [replace(item, fact=_fact(number, item)) for number, item in enumerate(items)]
+
     def memory(self, *, in_chat_words: bool, seed: int = 0) -> list[Item]:
-        """Make the memory that an extractor would leave."""
+        """Give the memory as the extractor leaves it, or make one of the gold facts."""
+        if in_chat_words:
+            return self.extracted
         chance = random.Random(f"{self.name} {seed}")
-        items = [self._item(fact, in_chat_words) for fact in self.gold["facts"]]
+        items = [self._item(fact) for fact in self.gold["facts"]]
         empty = [one for one in self.sentences if not any(says(one[0], fact) for fact in self.gold["facts"])]
         for text, place in chance.sample(empty, min(len(empty), int(JUNK_SHARE * len(items)))):
             items.append(Item(text, "fact", self.dates[self.messages[place][0] - 1], None, place))
@@ -127,7 +147,7 @@ class Team:
         said = {item.text for words in (True, False) for item in self.memory(in_chat_words=words)}
         return said | {text[:1500] for _, _, text in self.messages} | {ask.text for ask in self.questions()}
 
-    def _item(self, fact: dict[str, Any], in_chat_words: bool) -> Item:
+    def _item(self, fact: dict[str, Any]) -> Item:
         said = self.dates[fact["session"] - 1]
         days = fact.get("expires_days")
         ends = [said + timedelta(days=days)] if days else []
@@ -137,17 +157,26 @@ class Team:
             if fact["id"] in later.get("supersedes", ())
         ]
         places = {self.places[key] for number in fact["messages"] if (key := (fact["session"], number)) in self.places}
-        text = fact["text"]
-        if in_chat_words:
-            own = [sentence for sentence, place in self.sentences if place in places and says(sentence, fact)]
-            text = min(own, key=len, default=text)
-        return Item(text, fact["type"], said, min(ends, default=None), min(places, default=None))
+        return Item(fact["text"], fact["type"], said, min(ends, default=None), min(places, default=None))
 
     def _while_true(self, expect: Sequence[str], last: datetime) -> datetime:
-        items = [self._item(self.facts[name], False) for name in expect]
+        items = [self._item(self.facts[name]) for name in expect]
         if not items or any(item.ends is None or item.ends > last for item in items):
             return last
         return items[0].said + timedelta(hours=2)
+
+
+@lru_cache(maxsize=1)
+def _extractor() -> LocalExtractor:
+    encoder, about = open_classifier("keep")
+    return LocalExtractor(encoder.run, Card.of(about))
+
+
+def claims_of(folder: Path) -> list[Claim]:
+    """Extract the memories of a team as the package does."""
+    team = load(folder)
+    made = _extractor().extract([session.transcript for session in team.sessions], team.name)
+    return [claim for extraction in made for claim in extraction.claims]
 
 
 def teams(folder: Path = HERE / "teams", extra: Path = HERE / "recall_queries.jsonl") -> list[Team]:

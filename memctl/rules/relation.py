@@ -15,6 +15,7 @@ from memctl.rules.features import FEATURES, features
 from memctl.rules.hints import hinted
 from memctl.rules.identity import normalised
 from memctl.rules.replaced import names_what_it_replaces
+from memctl.rules.values import compare, values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,13 +153,25 @@ def described(pairs: Sequence[Pair]) -> "np.ndarray":
 
 
 def _by_rule(pair: Pair, relation: Relation) -> Relation:
-    """Take a statement at its word that says what it replaces, unless the model sees no change at all in it."""
+    """Correct the model where the words are plain.
+
+    Another value is never the same statement said again; a statement that says what it replaces is taken at its word,
+    unless the model sees no change at all in it.
+    """
     changed = relation.chances[2]
+    if relation.label is Label.DUPLICATE and _another_value(pair):
+        return Relation(Label.COMPATIBLE, relation.chances[0], "another value", relation.chances)
     if relation.label is Label.SUPERSEDES or changed < _LEAST_CHANGE or pair.cosine < _LEAST_ALIKE:
         return relation
     if not names_what_it_replaces(pair.old, pair.new):
         return relation
     return Relation(Label.SUPERSEDES, max(changed, _SAID_SO), "says what it replaces", relation.chances)
+
+
+def _another_value(pair: Pair) -> bool:
+    """Whether the statements tell different values of one kind: then they are not the same, however alike."""
+    found = compare(values(pair.old), values(pair.new))
+    return bool(found.changed) and not found.shared
 
 
 def hand_bounds(about: Mapping[str, Any], among: int) -> Mapping[str, float]:
