@@ -61,7 +61,7 @@ bench-peers: $(READY) ## The same beside the peers, each in its own environment
 .PHONY: soak
 soak: $(READY) ## Kill writers 300 times and let a crowd loose on one store; takes half an hour
 	@MEMCTL_KILLS=300 $(BIN)/python -m pytest tests/hard/test_kill.py -s $(ARGS)
-	@MEMCTL_CROWD=full $(BIN)/python -m pytest tests/hard/test_crowd.py -s $(ARGS)
+	@MEMCTL_CROWD=full $(BIN)/python -m pytest tests/hard/test_crowded_store.py -s $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads

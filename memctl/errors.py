@@ -129,6 +129,14 @@ class ReadOnlyStore(MemctlError):
     remedy = "Check the folder's permissions and the free space, then run the command again."
 
 
+class ClosedStore(MemctlError):
+    """The store at {path} may not be read by this user: {reason}."""
+
+    code = "store_closed"
+    exit_code = ExitCode.BUSY
+    remedy = "Check who owns the folder, or set MEMCTL_HOME to one of your own."
+
+
 class DamagedStore(MemctlError):
     """The store at {path} is damaged: {reason}."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memctl.errors import UnreadableInput, UsageProblem
+from memctl.errors import ClosedStore, UnreadableInput, UsageProblem
 
 HOME_VARIABLE = "MEMCTL_HOME"
 CONFIG_NAME = "config.toml"
@@ -132,6 +132,8 @@ def read_file(path: Path) -> dict[str, Any]:
         nested = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
+    except PermissionError as error:
+        raise ClosedStore(path=path.parent, reason=f"no permission to read {path.name}") from error
     except (OSError, ValueError) as error:
         raise UnreadableInput(path=path, reason=str(error), remedy="Mend the file or delete it.") from error
     return _flatten(nested)

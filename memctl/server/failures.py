@@ -17,6 +17,7 @@ _PLAIN = {
     "model_differs": "The memory was built with another embedding model than this server's.",
     "store_busy": "The memory is being written by another process.",
     "store_read_only": "The memory cannot be written now.",
+    "store_closed": "The server may not read the memory.",
     "store_damaged": "The memory is damaged.",
     "keys_unreadable": "The server's keys cannot be read.",
     "model_unavailable": "A model that this needs is not available on the server.",
@@ -39,9 +40,11 @@ _STATUS = {
     "forbidden": HTTPStatus.FORBIDDEN,
     "unauthorized": HTTPStatus.UNAUTHORIZED,
     "undo_blocked": HTTPStatus.CONFLICT,
+    "undo_gone": HTTPStatus.CONFLICT,
     "run_locally": HTTPStatus.CONFLICT,
     "store_busy": HTTPStatus.SERVICE_UNAVAILABLE,
     "store_read_only": HTTPStatus.SERVICE_UNAVAILABLE,
+    "store_closed": HTTPStatus.SERVICE_UNAVAILABLE,
     "overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
     "timeout": HTTPStatus.GATEWAY_TIMEOUT,
     "too_slow": HTTPStatus.REQUEST_TIMEOUT,
@@ -56,7 +59,7 @@ _BY_EXIT_CODE = {
     ExitCode.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
 _NO_JSON = ("json_invalid", "json_type")
-RETRY_AFTER = {"store_busy": "2", "store_read_only": "30", "overloaded": "1"}
+RETRY_AFTER = {"store_busy": "2", "store_read_only": "30", "store_closed": "30", "overloaded": "1"}
 
 
 class RequestRefused(MemctlError):

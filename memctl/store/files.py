@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Protocol
 
+from memctl.errors import ClosedStore
 from memctl.store.guard import crash_point, file_errors
 
 
@@ -39,6 +40,8 @@ class LocalFiles:
             return (self.root / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except PermissionError as error:
+            raise ClosedStore(path=self.root, reason=f"no permission to read {name}") from error
 
     def write(self, name: str, data: bytes) -> None:
         """Write beside, sync, rename, sync the folder: after a crash there is the old file or the new one."""

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from memctl.errors import MemctlError
+from memctl.settings import load as load_settings
+from memctl.store import Store
 from tests.conftest import CommandLine
 
 
@@ -88,6 +91,42 @@ def test_a_read_only_folder_can_be_recalled_from_and_says_that_it_cannot_be_writ
     assert (recalled.code, "Go" in recalled.out) == (0, True), recalled.err
     assert written.code == 5
     assert "Traceback" not in written.err
+
+
+def as_stranger(work) -> str:
+    """Do something in a child process that has no rights to root's files; gives the code of the error it met."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        try:
+            work()
+            os.write(writing, b"none")
+        except MemctlError as error:
+            os.write(writing, f"{error.code} {error.exit_code:d}".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading, "rb") as told:
+        return told.read().decode()
+
+
+def test_a_store_of_somebody_else_is_said_to_be_closed(home, tmp_path):
+    for folder in [home, *home.parents]:
+        if folder.is_relative_to(tmp_path.parent.parent):
+            folder.chmod(0o755)
+    home.chmod(0o000)
+    try:
+        told = [as_stranger(lambda: Store.open(home)), as_stranger(lambda: load_settings(str(home)))]
+    finally:
+        home.chmod(0o700)
+        tmp_path.parent.parent.chmod(0o700)
+
+    assert told == ["store_closed 5", "store_closed 5"]
 
 
 @pytest.mark.parametrize("damage", ["deleted", "truncated", "garbage"])
