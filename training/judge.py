@@ -193,7 +193,7 @@ def _report(
         *_table({"given pairs": plain["given"], "own pairs": plain["extra"]}),
         "",
         "## Chats",
-        f"Every pair of gold facts of a held-out training team that the judge would compare ({len(chats.pairs)} pairs). "
+        f"Every pair of extracted memories of a held-out training team that the judge would compare ({len(chats.pairs)} pairs). "
         f"Bounds: `{json.dumps(about['chat']['bounds'])}`.",
         "",
         *_table({"held-out teams": replay(decide(in_chats, about["chat"]["bounds"]), chats.pairs)}),

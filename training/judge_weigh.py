@@ -18,7 +18,7 @@ NEVER = 1.1  # a bound that no chance reaches
 _DECAY = 0.01
 _UNREAD = 0.02  # the share of changes and restatements that the gate may keep from the model
 _HAND = {"compatible_retired": 0.03, "compatible_merged": 0.06}
-_CHAT = {"wrongly_retired": 0.03, "wrongly_merged": 0.01}
+_CHAT = {"wrongly_retired": 0.04, "wrongly_merged": 0.01}
 
 
 def inputs(logits: np.ndarray, pairs: Sequence[LabelledPair], cosines: Sequence[float]) -> np.ndarray:

@@ -33,6 +33,12 @@ _LATIN_ACCEPT = (
     r"va bene|d'accordo|perfetto"
 )
 _ACCEPT = re.compile(rf"^\W*(?:(?:{_LATIN_ACCEPT})\b|好的?|可以|同意|行|没问题|就这样|对|是的)", re.IGNORECASE)
+_FAILED = re.compile(
+    r"\b(?:failed|crashed|broke down|fell over)\b[^.;]{0,40}\b(?:because|since|as|due to|with|when|after)\b"
+    r"|\b(?:did(?:n't| not)|does(?:n't| not)) work\b|\bhat nicht (?:funktioniert|geklappt)\b|\bno funcion[óo]\b"
+    r"|\bn'a pas (?:marché|fonctionné)\b|\bnão funcionou\b|失败了|不管用",
+    re.IGNORECASE,
+)
 _REFUSE = re.compile(
     r"^\W*(?:(?:no|nope|nah|not?(?: yet)?|don't|never|rather not|please don't|i'd rather not|forget it|nein|"
     r"nicht|lieber nicht|"
@@ -73,6 +79,11 @@ def is_courtesy(text: str) -> bool:
 def is_offer(text: str) -> bool:
     """Say whether the sentence asks for leave or announces the speaker's next step."""
     return bool(_OFFER.match(text))
+
+
+def tells_of_failure(text: str) -> bool:
+    """Say whether a sentence plainly tells that something was tried and did not work, and why."""
+    return bool(_FAILED.search(text))
 
 
 def accepts(text: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from memctl.extraction.acts import tells_of_failure
 from memctl.extraction.compose import Bar, Judged, Memory, compose
 from memctl.extraction.expiry import DEFAULTS, expires, passes
 from memctl.extraction.turns import turns
@@ -99,7 +100,7 @@ class LocalExtractor:
     def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
         """Tell what kind of memory each sentence is, for sentences that somebody wants kept."""
         rows = self._judge([alone(text) for text in texts])
-        return [self._type(row[0]) for row in rows]
+        return [_as_told(text, self._type(row[0])) for text, row in zip(texts, rows, strict=True)]
 
     def _judge(self, texts: list[tuple[str, str]]) -> Any:
         return self._classify(texts)[0] if texts else []
@@ -153,6 +154,7 @@ class LocalExtractor:
         memory, message = made.memory, transcript.messages[made.turn]
         if message.at is None:
             raise ValueError("every message carries its time when it comes here")
+        kind = _as_told(memory.text, kind)
         if kind is MemoryType.FACT and passes(memory.text, message.at):
             kind = MemoryType.TEMPORARY
         quote = message.text[made.judged[memory.first].unit.start : made.judged[memory.last].unit.end].strip()
@@ -168,6 +170,11 @@ class LocalExtractor:
             rule=memory.rule,
             because=memory.why if memory.rule != "classifier" else f"kept as {kind}",
         )
+
+
+def _as_told(text: str, kind: MemoryType) -> MemoryType:
+    """Take a plain report of a failure for one, whatever the classifier makes of the fact in it."""
+    return MemoryType.FAILURE if kind is MemoryType.FACT and tells_of_failure(text) else kind
 
 
 def _mixed(there: float, by_itself: float) -> float:

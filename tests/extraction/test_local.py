@@ -101,10 +101,10 @@ def test_what_passes_ends(extractor):
     assert claim.expires_at.date().isoformat() == "2026-03-06"
 
 
-def test_all_transcripts_share_one_model_pass(extractor, keywords):
+def test_all_transcripts_share_two_model_passes_one_for_the_chats_and_one_for_the_memories(extractor, keywords):
     chats = [chat(("Ana", f"The port is {n}.")) for n in range(5)]
     assert [texts(done) for done in extractor.extract(chats, "t")] == [[f"The port is {n}."] for n in range(5)]
-    assert len(keywords.calls) == 1
+    assert len(keywords.calls) == 2
 
 
 def test_earlier_messages_are_context_only(extractor, keywords):

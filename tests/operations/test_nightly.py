@@ -31,7 +31,7 @@ def log_of(home: Path) -> list[str]:
 
 
 def test_a_night_reads_what_is_new_retires_what_expired_and_tells_it_in_one_line(memctl, home, folder):
-    memctl("remember", "The scanner is lent out", "--agent", "bakery", "--ttl", "1d", "--at", "2026-05-01")
+    memctl("remember", "The scanner is lent out", "--agent", "bakery", "--ttl", "1d", MEMCTL_NOW="2026-05-01T09:00:00Z")
 
     first = memctl("nightly", folder, "--agent", "bakery")
     second = memctl("nightly", folder, "--agent", "bakery", "--json")
