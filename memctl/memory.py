@@ -11,6 +11,7 @@ from memctl.errors import NoStore, OtherModel
 from memctl.model import MemoryType
 from memctl.settings import DEFAULT_MODEL, Settings, home_location
 from memctl.settings import load as load_settings
+from memctl.shapes import writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +53,7 @@ class OpenMemory:
 
     def scope(self, agent: str | None) -> str:
         """Name the scope in force: the one given, else the setting."""
-        return agent or str(self.settings["agent"])
+        return writable(agent or str(self.settings["agent"]))
 
     @property
     def store(self) -> "Store":

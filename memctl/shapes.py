@@ -143,6 +143,11 @@ def problem_shape(problem: Problem) -> dict[str, Any]:
     }
 
 
+def writable(text: str) -> str:
+    """Take a text as it can be embedded, stored and printed: half a surrogate pair cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def plain(value: Any) -> Any:
     """Turn any data of a result into what JSON can say; nouns with a shape of their own use it."""
     for kind, shape in _SHAPES:
@@ -214,28 +219,27 @@ def _instant(text: str | None) -> datetime | None:
 
 def _name(shape: Mapping[str, Any], field: str) -> str:
     """Read a text that must be there."""
-    text = _writable(shape[field], field)
+    text = _checked_text(shape[field], field)
     if not text:
         raise ValueError(f"{field} is empty")
     return text
 
 
 def _text(shape: Mapping[str, Any], field: str) -> str:
-    return _writable(shape.get(field) or "", field)
+    return _checked_text(shape.get(field) or "", field)
 
 
 def _texts(shape: Mapping[str, Any], field: str) -> tuple[str, ...]:
     listed = shape.get(field) or []
     if not isinstance(listed, list):
         raise TypeError(f"{field} is not a list")
-    return tuple(_writable(item, field) for item in listed)
+    return tuple(_checked_text(item, field) for item in listed)
 
 
-def _writable(value: Any, field: str) -> str:
-    """Take a text as stores keep it: half a surrogate pair cannot be written."""
+def _checked_text(value: Any, field: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{field} is not a text")
-    return value.encode("utf-8", "replace").decode("utf-8")
+    return writable(value)
 
 
 def _number(shape: Mapping[str, Any], field: str, default: float) -> float:

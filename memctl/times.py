@@ -47,6 +47,14 @@ def parse_duration(text: str) -> timedelta:
     return timedelta(seconds=seconds)
 
 
+def later(instant: datetime, duration: timedelta) -> datetime:
+    """Add a duration; beyond what a calendar can say, it is the calendar's last day."""
+    try:
+        return instant + duration
+    except OverflowError:
+        return datetime.max.replace(microsecond=0, tzinfo=UTC)
+
+
 def iso(instant: datetime | None) -> str | None:
     """Write an instant as every output of memctl does: UTC, ``Z``, no fraction where there is none."""
     if instant is None:

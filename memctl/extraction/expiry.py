@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from memctl.extraction.timewords import DAYS_AHEAD, MONTHS, NUMBERS, SPANS, UNITS, WEEKDAYS
 from memctl.model import MemoryType
+from memctl.times import later
 
 DEFAULTS: Mapping[MemoryType, timedelta] = {
     MemoryType.TEMPORARY: timedelta(days=7),
@@ -21,6 +22,7 @@ _LEAST = {MemoryType.TEMPORARY: timedelta(hours=12), MemoryType.CONTEXT: timedel
 _LEAST_FACT = timedelta(days=31)
 _LONGEST = timedelta(days=370)
 _SOON = timedelta(days=15)
+_FIRST_YEAR, _LAST_YEAR = 1000, 8000  # outside, counting on from a date may leave the calendar
 
 
 def _any(names: Mapping[str, object]) -> str:
@@ -118,10 +120,10 @@ def expires(
     """
     if kind not in (MemoryType.TEMPORARY, MemoryType.CONTEXT, MemoryType.FACT):
         return None
-    ahead = [moment for moment in _moments(text, said_at) if said_at < moment.at <= said_at + _LONGEST]
+    ahead = [moment for moment in _moments(text, said_at) if said_at < moment.at <= later(said_at, _LONGEST)]
     ends = [moment.at for moment in ahead if moment.ends]
     if kind is MemoryType.FACT:
-        return max(max(ends), said_at + _LEAST_FACT) if ends else None
+        return max(max(ends), later(said_at, _LEAST_FACT)) if ends else None
     default = defaults.get(kind)
     if default is None:
         return None
@@ -129,7 +131,7 @@ def expires(
         return max(max(ends), said_at + _LEAST[MemoryType.TEMPORARY])
     if ahead:
         return max(max(moment.at for moment in ahead), said_at + _LEAST[kind])
-    return said_at + default
+    return later(said_at, default)
 
 
 def passes(text: str, said_at: datetime) -> bool:
@@ -139,6 +141,8 @@ def passes(text: str, said_at: datetime) -> bool:
 
 def _moments(text: str, now: datetime) -> Iterator[_Moment]:
     """Find every instant that the text names."""
+    if not _FIRST_YEAR <= now.year <= _LAST_YEAR:
+        return
     taken: list[tuple[int, int]] = []
     for reader in (_dates, _weekdays, _relative, _lengths, _months, _clocks):
         for match, at in reader(text, now):

@@ -15,6 +15,7 @@ from memctl.rules.layout import Layout
 from memctl.rules.pack import pack
 from memctl.rules.rank import Balance, rank
 from memctl.rules.relevance import Candidate, Question, fitted
+from memctl.shapes import writable
 from memctl.store.corpus import likeness_around, read_corpus
 from memctl.store.types import Filter
 from memctl.times import parse_instant
@@ -135,6 +136,7 @@ def _nothing(query: str, agent: str) -> RecallBlock:
 def _answers(memory: OpenMemory, questions: Sequence[Line], asked: Asked) -> list[RecallBlock]:
     layout = _layout(memory, asked)
     _check(asked)
+    questions = [replace(one, query=writable(one.query)) for one in questions]
     store = memory.existing
     if store is None or not questions:
         return [_nothing(one.query, memory.scope(one.agent)) for one in questions]

@@ -12,8 +12,9 @@ from memctl.extraction.redact import redact
 from memctl.memory import OpenMemory
 from memctl.model import Claim, MemoryType, Problem, Result, Source, Verdict
 from memctl.operations.learning import judge_claims
+from memctl.shapes import writable
 from memctl.store.types import Changes, RunInfo
-from memctl.times import parse_duration, parse_instant
+from memctl.times import later, parse_duration, parse_instant
 
 _LONGEST_TEXT = 4000
 BY_HAND = "by hand"
@@ -100,7 +101,7 @@ def _optional_text(shape: dict[str, Any], name: str) -> str | None:
 
 def _checked(entry: Entry) -> None:
     """Refuse what cannot be remembered, before anything is written."""
-    if not entry.text.strip():
+    if not _one_line(entry.text):
         raise UsageProblem(reason="there is nothing to remember in an empty text")
     if len(entry.text) > _LONGEST_TEXT:
         raise UsageProblem(
@@ -132,8 +133,8 @@ def _claims(memory: OpenMemory, entries: Sequence[Entry]) -> list[Claim]:
 
 def _claim(memory: OpenMemory, entry: Entry, text: str, kind: MemoryType) -> Claim:
     said_at = parse_instant(entry.at) if entry.at else memory.now()
-    told = said_at + parse_duration(entry.ttl) if entry.ttl else None
-    source = Source(BY_HAND, entry.line, entry.speaker, text, said_at, "user")
+    told = later(said_at, parse_duration(entry.ttl)) if entry.ttl else None
+    source = Source(BY_HAND, entry.line, writable(entry.speaker), text, said_at, "user")
     return Claim(
         text,
         kind,
@@ -141,7 +142,7 @@ def _claim(memory: OpenMemory, entry: Entry, text: str, kind: MemoryType) -> Cla
         said_at,
         source,
         expires_at=told or expires(text, kind, said_at, memory.lifetimes()),
-        tags=entry.tags,
+        tags=tuple(map(writable, entry.tags)),
         confirmed=True,
         rule=BY_HAND,
     )
@@ -149,4 +150,4 @@ def _claim(memory: OpenMemory, entry: Entry, text: str, kind: MemoryType) -> Cla
 
 def _one_line(text: str) -> str:
     printable = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(printable.encode("utf-8", "replace").decode("utf-8").split())
+    return " ".join(writable(printable).split())

@@ -37,3 +37,11 @@ def test_defaults_come_from_the_settings():
 )
 def test_dates_that_do_not_exist_fall_back_to_the_default(text):
     assert expires(text, MemoryType.TEMPORARY, SAID) == SAID + timedelta(days=7)
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+@pytest.mark.parametrize("kind", list(MemoryType))
+def test_at_the_ends_of_the_calendar_a_memory_still_has_an_end(year, kind):
+    said = datetime(year, 12 if year > 1 else 1, 31, tzinfo=UTC)
+    end = expires("The rollout is frozen until Friday, for 999 years, until end of December", kind, said)
+    assert end is None or end >= said

@@ -253,3 +253,9 @@ def test_a_recall_is_counted_unless_it_looks_at_the_past(filled):
     assert list(filled.store.home.spool.glob("*")) == []
     recall(filled, ask, agent="pay")
     assert list(filled.store.home.spool.glob("*")) != []
+
+
+def test_half_a_character_in_a_question_does_no_harm(memory):
+    block = recall(memory, "which port \ud800", agent="te\udcffam").data
+    block.query.encode()
+    block.agent.encode()
