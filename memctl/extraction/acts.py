@@ -33,6 +33,11 @@ _LATIN_ACCEPT = (
     r"va bene|d'accordo|perfetto"
 )
 _ACCEPT = re.compile(rf"^\W*(?:(?:{_LATIN_ACCEPT})\b|好的?|可以|同意|行|没问题|就这样|对|是的)", re.IGNORECASE)
+_DECLARED = re.compile(
+    r"^\W*(?:(?:final )?decision|decided|agreed|rule|policy|entscheidung|beschluss|beschlossen|regel|decisión|decidido|"
+    r"acordado|regla|décision|décidé|règle|decisão|regra|决定|规定)\s*[:：]",
+    re.IGNORECASE,
+)
 _FAILED = re.compile(
     r"\b(?:failed|crashed|broke down|fell over)\b[^.;]{0,40}\b(?:because|since|as|due to|with|when|after)\b"
     r"|\b(?:did(?:n't| not)|does(?:n't| not)) work\b|\bhat nicht (?:funktioniert|geklappt)\b|\bno funcion[óo]\b"
@@ -79,6 +84,11 @@ def is_courtesy(text: str) -> bool:
 def is_offer(text: str) -> bool:
     """Say whether the sentence asks for leave or announces the speaker's next step."""
     return bool(_OFFER.match(text))
+
+
+def is_declared(text: str) -> bool:
+    """Say whether a sentence announces itself as a decision or a rule."""
+    return bool(_DECLARED.match(text))
 
 
 def tells_of_failure(text: str) -> bool:

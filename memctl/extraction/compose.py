@@ -42,12 +42,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How sure the classifier must be: in general, for questions, for tool errors, for accepted proposals."""
+    """How sure the classifier must be: in general, for questions, tool errors, accepted and declared decisions."""
 
     keep: float = 0.5
     question: float = 0.8
     error: float = 0.35
     accepted: float = 0.45
+    declared: float = 0.3
     types: dict[str, float] = field(default_factory=dict)
 
     def of(self, judged: Judged, accepted: bool) -> float:
@@ -56,6 +57,8 @@ class Bar:
             return self.error
         if acts.is_question(judged.unit.text) and not accepted:
             return self.question
+        if acts.is_declared(judged.unit.text):
+            return self.declared
         if accepted and judged.type is MemoryType.DECISION:
             return self.accepted
         return self.types.get(judged.type.value, self.keep)

@@ -1,6 +1,7 @@
 """Opening the index's DuckDB file: for moments, read-only where reading is meant, with patience for other processes."""
 
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from memctl.store.guard import plain_reason
 READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
 # What people write themselves may ask for anything: it gets less memory than the machine has.
 ASKED = {"memory_limit": "512MB", "max_temp_directory_size": "0KiB", **READ_ONLY}
+_FILLING = re.compile(r"\b(?:repeat|[lr]pad)\s*\(", re.IGNORECASE)  # DuckDB does not count their texts
 _PATIENCE = 1.0
 
 
@@ -89,6 +91,8 @@ def require_select(query: str) -> None:
         raise UsageProblem(reason=f"The query is not SQL: {plain_reason(error)}") from error
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise UsageProblem(reason="Only one SELECT is allowed")
+    if _FILLING.search(query):
+        raise UsageProblem(reason="The query uses repeat, lpad or rpad, which can fill the memory past any limit")
 
 
 @contextmanager

@@ -114,7 +114,7 @@ class Index:
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
                 return names, cursor.fetchmany(limit)
-            except duckdb.InterruptException as error:
+            except (duckdb.InterruptException, RuntimeError) as error:  # in some places DuckDB raises the plain one
                 raise UsageProblem(reason=f"The query took longer than {seconds:g} s") from error
             except duckdb.Error as error:
                 raise UsageProblem(reason=f"The query failed: {plain_reason(error)}") from error

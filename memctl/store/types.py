@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from memctl.model import Fact, MemoryType, Message, State
+from memctl.shapes import writable
 
 TABLES = ("facts", "messages", "transcripts", "state", "runs")
 
@@ -41,6 +42,12 @@ class Filter:
     expired_at: datetime | None = None
     contains: str = ""
     pinned: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Look for names as a store can hold them: half a surrogate pair was replaced when they were written."""
+        for name in ("agents", "tags", "speakers", "ids"):
+            object.__setattr__(self, name, tuple(writable(text) for text in getattr(self, name)))
+        object.__setattr__(self, "contains", writable(self.contains))
 
 
 @dataclass(frozen=True, slots=True)
