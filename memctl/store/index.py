@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memctl.errors import UsageProblem
+from memctl.shapes import writable
 from memctl.store import queries
 from memctl.store.connection import (
     ASKED,
@@ -108,6 +109,7 @@ class Index:
         """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
         import duckdb
 
+        query = writable(query)
         require_select(query)
         with self.reading(ASKED) as connection, deadline(connection, seconds):
             try:
