@@ -91,8 +91,6 @@ def _open_session(path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(os.environ.get(_THREADS_VARIABLE, "0") or 0)
     options.log_severity_level = 3
-    # Waiting threads that spin take the processor from everything else, the command's own imports included.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except _runtime_errors() as error:
