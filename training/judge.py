@@ -24,7 +24,7 @@ from memctl.rules.judge import JudgeSettings
 from memctl.rules.relation import CONTEXT, Pair, Relater, combine, described
 from memctl.settings import DEFAULT_MODEL
 from training.judge_augment import augmented
-from training.judge_claims import claim_pairs
+from training.judge_claims import Told, claim_pairs, gold, told
 from training.judge_data import (
     FOLDS,
     HERE,
@@ -36,12 +36,13 @@ from training.judge_data import (
     written_pairs,
 )
 from training.judge_model import LABELS, MAX_TOKENS, Example, PairModel, Recipe, export, mean_of, predict, train
-from training.judge_weigh import bounds_by_hand, bounds_in_chats, decide, fit, gate, inputs, replay, score, targets
+from training.judge_replay import Chats, chats
+from training.judge_weigh import Heard, bounds_by_hand, decide, fit, gate, inputs, score, targets
 
 RECIPE = Recipe()
 SMOOTHING = 0.04
 WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 1.0, "group": 1.0, "claim": 1.0}
-ALIKE = {"team": 800, "group": 3200, "claim": 1500}  # compatible pairs to learn from: those that look most alike
+ALIKE = {"team": 500, "group": 3000, "claim": 2500}  # compatible pairs to learn from: those that look most alike
 CROSSED_EVERY = 4
 CROWD = 0.7
 TRAINED = (0, 1)  # two of the four folds are left out in turn: the mean of both models has seen every pair
@@ -75,7 +76,17 @@ class Data:
     @cached_property
     def claims(self) -> list[LabelledPair]:
         """Every pair of extracted memories that the judge would compare in the training teams."""
-        return claim_pairs(HERE / "teams", self.embed, JudgeSettings().floor)
+        return claim_pairs(HERE / "teams", self.told, self.embed, JudgeSettings().floor)
+
+    @cached_property
+    def told(self) -> dict[str, list[Told]]:
+        """What the extractor makes of the training teams."""
+        return told(HERE / "teams", WORK / "told.jsonl", WEIGHTS / "keep.onnx")
+
+    def held_out_chats(self) -> list[tuple[str, Chats]]:
+        """The teams that a fold's model has not seen, ready to be played."""
+        held = {pair.group for pair in self.claims if pair.fold in TRAINED}
+        return [(team, chats(gold(HERE / "teams", team), self.told[team], self.embed)) for team in sorted(held)]
 
     def cosines(self, pairs: Sequence[LabelledPair]) -> list[float]:
         """Give the cosine of each pair, embedding each sentence once."""
@@ -100,14 +111,22 @@ def train_fold(data: Data, fold: int) -> None:
     torch.save(model.state_dict(), WORK / f"judge-{fold}.pt")
     for name, pairs in (("written", data.written), ("claims", data.claims)):
         _, out = by_fold(pairs, fold)
-        np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, [(pair.old, pair.new) for pair in out]))
+        np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, [(pair.old, pair.new, pair.by_hand) for pair in out]))
 
 
 def _example(pair: LabelledPair) -> Example:
     """Soften the label a little; what is the same or unrelated is so in both orders."""
     spread = [1 - SMOOTHING if name == pair.label else SMOOTHING / 2 for name in LABELS]
     target = (spread[0], spread[1], spread[2])
-    return Example(pair.old, pair.new, target, WEIGHT[pair.origin], symmetric=pair.label != "supersedes")
+    return Example(
+        pair.old,
+        pair.new,
+        target,
+        WEIGHT[pair.origin],
+        symmetric=pair.label != "supersedes",
+        by_hand=pair.by_hand,
+        often=pair.origin in ("given", "extra") or (pair.origin == "claim" and pair.label != "compatible"),
+    )
 
 
 class HeldOut:
@@ -132,8 +151,10 @@ class HeldOut:
 
 def finish(data: Data, measured: Path | None) -> None:
     """Fit the linear models, choose the bounds, export the mean of the folds' models, report."""
-    written, chats = HeldOut(data, "written", data.written), HeldOut(data, "claims", data.claims)
-    by_hand, in_chats = written.chances(), chats.chances()
+    written, said = HeldOut(data, "written", data.written), HeldOut(data, "claims", data.claims)
+    by_hand = written.chances()
+    heard = Heard(data.held_out_chats(), said.pairs, said.chances())
+    chat_bounds = heard.best_bounds()
     about = {
         "labels": list(LABELS),
         "features": [*FEATURES, *CONTEXT],
@@ -143,8 +164,8 @@ def finish(data: Data, measured: Path | None) -> None:
             "crowd": CROWD,
         },
         "max_tokens": MAX_TOKENS,
-        "gate": gate(chats.rows[:, len(LABELS) :], chats.wanted),
-        "chat": {**fit(chats.rows, chats.wanted), "bounds": bounds_in_chats(in_chats, chats.pairs)},
+        "gate": gate(said.rows[:, len(LABELS) :], said.wanted),
+        "chat": {**fit(said.rows, said.wanted), "bounds": chat_bounds},
     }
     models = []
     for fold in TRAINED:
@@ -154,9 +175,7 @@ def finish(data: Data, measured: Path | None) -> None:
     export(mean_of(models), WEIGHTS / "judge.onnx")
     (WEIGHTS / "judge.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_text(
-        "\n".join(_report(data, about, written, by_hand, chats, in_chats, measured)) + "\n", encoding="utf-8"
-    )
+    REPORT.write_text("\n".join(_report(data, about, written, by_hand, heard, measured)) + "\n", encoding="utf-8")
 
 
 def _report(
@@ -164,8 +183,7 @@ def _report(
     about: dict[str, Any],
     written: HeldOut,
     by_hand: np.ndarray,
-    chats: HeldOut,
-    in_chats: np.ndarray,
+    heard: Heard,
     measured: Path | None,
 ) -> list[str]:
     """Write down what was measured, and how."""
@@ -193,10 +211,10 @@ def _report(
         *_table({"given pairs": plain["given"], "own pairs": plain["extra"]}),
         "",
         "## Chats",
-        f"Every pair of extracted memories of a held-out training team that the judge would compare ({len(chats.pairs)} pairs). "
+        "What the extractor makes of the held-out training teams, played through the judge session by session. "
         f"Bounds: `{json.dumps(about['chat']['bounds'])}`.",
         "",
-        *_table({"held-out teams": replay(decide(in_chats, about["chat"]["bounds"]), chats.pairs)}),
+        *_table({f"{len(heard.teams)} teams": heard.figures(about["chat"]["bounds"])}),
     ]
     if measured is not None:
         lines += [
@@ -213,7 +231,7 @@ def _measure(data: Data, path: Path, about: dict[str, Any]) -> dict[str, dict[st
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     pairs = [LabelledPair(row["old"], row["new"], row["verdict"], "measured", "") for row in rows]
     encoder, _ = open_classifier("judge")
-    asked = [Pair(p.old, p.new, cosine) for p, cosine in zip(pairs, data.cosines(pairs), strict=True)]
+    asked = [Pair(p.old, p.new, cosine, by_hand=True) for p, cosine in zip(pairs, data.cosines(pairs), strict=True)]
     chances = combine(Relater(encoder.run, about).inputs(asked, described(asked)), about["hand"])
     return {path.stem: score(decide(chances, about["hand"]["bounds"]), targets(pairs))}
 

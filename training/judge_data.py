@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 Embed = Callable[[Sequence[str]], np.ndarray]
 _LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
 FOLDS = 4
-TAUGHT = 180  # of the written lists, these teach the judge; it has not seen the others
+NOTES = frozenset(("given", "extra", "made", "crossed", "measured"))
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
 _APART_PER_FACT = 1
@@ -35,6 +35,12 @@ class LabelledPair:
     group: str
     other_type: bool = False
     same_chat: bool = False
+    same_speaker: bool = False
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the pair is of notes written down for a memory, rather than of what a team said."""
+        return self.origin in NOTES
 
     @property
     def fold(self) -> int:
@@ -60,7 +66,7 @@ def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:
 def group_pairs(embed: Embed) -> list[LabelledPair]:
     """Derive pairs from the written lists of facts, in which links name places in the list."""
     lines = (HERE / "groups.jsonl").read_text(encoding="utf-8").splitlines()
-    groups = [json.loads(line) for line in lines[:TAUGHT]]
+    groups = [json.loads(line) for line in lines]
     return [pair for group in groups for pair in _implied(group["facts"], "group", group["name"], embed)]
 
 

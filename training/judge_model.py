@@ -30,14 +30,17 @@ class Example:
     target: tuple[float, float, float]
     weight: float = 1.0
     symmetric: bool = False
+    by_hand: bool = True
+    often: bool = True
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How to train; chosen by cross-validation."""
 
-    epochs: int = 4
-    rate: float = 1.5e-4
+    epochs: int = 6
+    seldom: int = 3  # what is not to be read often is read once in so many epochs
+    rate: float = 1e-4
     head_rate: float = 1e-3
     batch: int = 24
     warmup: float = 0.1
@@ -72,8 +75,8 @@ class PairModel(nn.Module):
 _hinted = lru_cache(maxsize=1 << 16)(hinted)  # every epoch reads the same pairs
 
 
-def _read(reader: Tokenizer, pairs: Sequence[tuple[str, str]]) -> dict[str, torch.Tensor]:
-    return encode(reader, [_hinted(old, new) for old, new in pairs])
+def _read(reader: Tokenizer, pairs: Sequence[tuple[str, str, bool]]) -> dict[str, torch.Tensor]:
+    return encode(reader, [_hinted(old, new, by_hand=by_hand) for old, new, by_hand in pairs])
 
 
 def train(examples: Sequence[Example], recipe: Recipe, seed: int) -> PairModel:
@@ -83,11 +86,12 @@ def train(examples: Sequence[Example], recipe: Recipe, seed: int) -> PairModel:
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     reader = tokenizer(MAX_TOKENS)
-    steps = recipe.epochs * ((len(examples) + recipe.batch - 1) // recipe.batch)
+    parts = [_part(examples, epoch, recipe.seldom) for epoch in range(recipe.epochs)]
+    steps = sum(-(-len(part) // recipe.batch) for part in parts)
     optimiser, schedule = _optimiser(model, recipe, steps)
     model.train()
-    for _ in range(recipe.epochs):
-        for batch in _batches(examples, recipe.batch, random):
+    for part in parts:
+        for batch in _batches(part, recipe.batch, random):
             loss = _loss(model, reader, batch, random)
             optimiser.zero_grad()
             loss.backward()
@@ -112,6 +116,12 @@ def _optimiser(
     return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
 
 
+def _part(examples: Sequence[Example], epoch: int, seldom: int) -> list[Example]:
+    """Take what is read in one epoch: the few pairs that were written for this, and a part of all that was derived."""
+    rest = [example for example in examples if not example.often]
+    return [example for example in examples if example.often] + rest[epoch % seldom :: seldom]
+
+
 def _batches(examples: Sequence[Example], size: int, random: np.random.Generator) -> list[list[Example]]:
     """Shuffle, then batch pairs of like length together: padding costs time and teaches nothing."""
     order = random.permutation(len(examples))
@@ -125,7 +135,9 @@ def _batches(examples: Sequence[Example], size: int, random: np.random.Generator
 
 
 def _loss(model: PairModel, reader: Tokenizer, batch: list[Example], random: np.random.Generator) -> torch.Tensor:
-    turned = [(e.new, e.old) if e.symmetric and random.random() < 0.5 else (e.old, e.new) for e in batch]
+    turned = [
+        (e.new, e.old, e.by_hand) if e.symmetric and random.random() < 0.5 else (e.old, e.new, e.by_hand) for e in batch
+    ]
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = model(**_read(reader, turned))
     targets = torch.tensor([e.target for e in batch])
@@ -142,7 +154,7 @@ def mean_of(models: Sequence[PairModel]) -> PairModel:
     return models[0].eval()
 
 
-def predict(model: PairModel, pairs: Sequence[tuple[str, str]], size: int = 64) -> np.ndarray:
+def predict(model: PairModel, pairs: Sequence[tuple[str, str, bool]], size: int = 64) -> np.ndarray:
     """Give the logits of the pairs, in their order."""
     reader = tokenizer(MAX_TOKENS)
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
@@ -156,5 +168,5 @@ def predict(model: PairModel, pairs: Sequence[tuple[str, str]], size: int = 64) 
 
 def export(model: PairModel, path: Path) -> None:
     """Write the model as the graph that the package runs."""
-    pairs = [("The limit is 30.", "The limit is 45 now."), ("One.", "Two, and a longer one.")]
+    pairs = [("The limit is 30.", "The limit is 45 now.", True), ("One.", "Two, and a longer one.", False)]
     export_graph(model, path, _read(tokenizer(MAX_TOKENS), pairs), "logits")

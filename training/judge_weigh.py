@@ -3,28 +3,38 @@
 Everything here is fitted to predictions for pairs that the model had not seen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from memctl.rules.relation import Pair, combine, described
+from memctl.rules.relation import CONTEXT, Pair, Relation, combine, corrected, described
+from memctl.rules.relation import decide as relation_of
 from training.judge_data import LabelledPair
 from training.judge_model import LABELS
+from training.judge_replay import Chats, figures, play
 
 COMPATIBLE, DUPLICATE, SUPERSEDES = range(3)
 NEVER = 1.1  # a bound that no chance reaches
 _DECAY = 0.01
 _UNREAD = 0.02  # the share of changes and restatements that the gate may keep from the model
 _HAND = {"compatible_retired": 0.03, "compatible_merged": 0.06}
-_CHAT = {"wrongly_retired": 0.04, "wrongly_merged": 0.01}
+_HARM = 3.0  # how much worse a share of standing facts that are retired is than one of replaced facts that are not
+_LOST = 0.01  # the share of facts that may be merged away
+_FIRST = {"supersedes": 0.6, "duplicate": 0.8, "likely": NEVER, "alike": NEVER, "unsure": NEVER}
+_TRIED = {
+    "likely": [*np.arange(0.06, 0.5, 0.03), NEVER],
+    "supersedes": np.arange(0.3, 0.9, 0.06),
+    "alike": [*np.arange(0.2, 0.7, 0.05), NEVER],
+    "duplicate": np.arange(0.4, 0.95, 0.06),
+}
 
 
 def inputs(logits: np.ndarray, pairs: Sequence[LabelledPair], cosines: Sequence[float]) -> np.ndarray:
     """Put logits, features and context side by side, a row a pair, as the package does."""
     asked = [
-        Pair(pair.old, pair.new, cosine, other_type=pair.other_type, same_chat=pair.same_chat)
+        Pair(pair.old, pair.new, cosine, **{name: getattr(pair, name) for name in CONTEXT})
         for pair, cosine in zip(pairs, cosines, strict=True)
     ]
     return np.hstack([logits, described(asked)])
@@ -97,42 +107,39 @@ def bounds_by_hand(chances: np.ndarray, wanted: np.ndarray) -> dict[str, float]:
     return best
 
 
-def bounds_in_chats(chances: np.ndarray, pairs: Sequence[LabelledPair]) -> dict[str, float]:
-    """Take the bounds that leave the fewest replaced facts standing among those that seldom harm a standing one."""
-    best, value = None, 9.0
-    for bounds in _grid((0.10, 0.90), (0.10, 0.90)):
-        figures = replay(decide(chances, bounds), pairs)
-        lost = figures["stale_active"] + 0.5 * figures["restated_twice"]
-        if all(figures[name] <= most for name, most in _CHAT.items()) and lost < value:
-            best, value = bounds, lost
-    if best is None:
-        raise SystemExit("no bounds keep standing facts safe: the model is not good enough")
-    return best
+class Heard:
+    """Held-out teams and how their memories relate, as far as a model can tell that has not seen them."""
 
+    def __init__(self, teams: Sequence[tuple[str, Chats]], pairs: Sequence[LabelledPair], chances: np.ndarray) -> None:
+        self.teams = teams
+        self.chances = {(p.group, p.old, p.new): row for p, row in zip(pairs, chances, strict=True)}
 
-def replay(decided: np.ndarray, pairs: Sequence[LabelledPair]) -> dict[str, float]:
-    """Count what would become of the facts of teams, as the evaluation of whole projects does."""
-    facts, gone, replaced, merged = set(), set(), set(), set()
-    restated, joined = 0, 0
-    for pair, decision in zip(pairs, decided, strict=True):
-        old, new = (pair.group, pair.old), (pair.group, pair.new)
-        facts |= {old, new}
-        if pair.label == "supersedes":
-            replaced.add(old)
-        if decision == SUPERSEDES:
-            gone.add(old)
-        if pair.label == "duplicate":
-            restated, joined = restated + 1, joined + (decision == DUPLICATE)
-        elif decision == DUPLICATE:
-            merged.add(new)
-    standing = facts - replaced
-    return {
-        "facts": len(facts),
-        "stale_active": round(len(replaced - gone) / max(1, len(replaced)), 4),
-        "wrongly_retired": round(len(gone & standing) / max(1, len(standing)), 4),
-        "restated_twice": round(1 - joined / max(1, restated), 4),
-        "wrongly_merged": round(len(merged) / max(1, len(facts)), 4),
-    }
+    def figures(self, bounds: dict[str, float]) -> dict[str, float]:
+        """Play all teams with some bounds."""
+        return figures((team, play(team, self._relate(name, bounds))) for name, team in self.teams)
+
+    def best_bounds(self) -> dict[str, float]:
+        """Search one bound after the other for those that leave the least stale and twice, and harm little."""
+        bounds = dict(_FIRST)
+        least_found = self.figures(bounds)["found"] - _LOST
+        for name in ("likely", "supersedes", "alike", "duplicate", "likely"):
+            tried = [{**bounds, name: round(float(value), 2)} for value in _TRIED[name]]
+            bounds = min(tried, key=lambda each: self._cost(each, least_found))
+        return bounds
+
+    def _cost(self, bounds: dict[str, float], least_found: float) -> float:
+        seen = self.figures(bounds)
+        lost = max(0.0, least_found - seen["found"])
+        return seen["stale_active"] + 0.5 * seen["restated_twice"] + _HARM * seen["wrongly_retired"] + 100 * lost
+
+    def _relate(self, team: str, bounds: dict[str, float]) -> Callable[[list[Pair]], list[Relation]]:
+        unseen = np.array([1.0, 0.0, 0.0])
+
+        def relate(pairs: list[Pair]) -> list[Relation]:
+            rows = (self.chances.get((team, pair.old, pair.new), unseen) for pair in pairs)
+            return [corrected(pair, relation_of(row, bounds)) for pair, row in zip(pairs, rows, strict=True)]
+
+        return relate
 
 
 def score(decided: np.ndarray, wanted: np.ndarray) -> dict[str, float]:

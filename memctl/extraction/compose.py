@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from memctl.extraction import acts
 from memctl.extraction.options import chosen
 from memctl.extraction.segment import Unit, words
-from memctl.extraction.standalone import fits, leans_back, name_of, standalone, trim
+from memctl.extraction.standalone import (
+    fits,
+    is_fragment,
+    leans_back,
+    name_of,
+    standalone,
+    telling_lead,
+    trim,
+)
 from memctl.extraction.windows import Turn
 from memctl.model import MemoryType
 
@@ -77,7 +85,7 @@ def compose(judged: Sequence[Judged], turns: Sequence[Turn], place: int, bar: Ba
     memories, made = [], set[int]()
     for i in range(len(judged)):
         if wanted[i] and i not in made:
-            memory = _memory(judged, wanted, i, turns[place])
+            memory = _memory(judged, wanted, i, turns, place)
             made.update(range(memory.first, memory.last + 1))
             memories.append(memory)
     return memories, [why or f"kept as {each.type}" for why, each in zip(reasons, judged, strict=True)]
@@ -127,18 +135,35 @@ def _option(judged: Sequence[Judged], turns: Sequence[Turn], place: int) -> Memo
     return None
 
 
-def _memory(judged: Sequence[Judged], wanted: Sequence[bool], i: int, turn: Turn) -> Memory:
+def _memory(judged: Sequence[Judged], wanted: Sequence[bool], i: int, turns: Sequence[Turn], place: int) -> Memory:
     """Make the memory that begins with unit ``i``, with the neighbours that it cannot do without."""
     first, last = _reach(judged, wanted, i)
-    text = standalone(_join(judged, first, last), turn.speaker)
+    said = _join(judged, first, last)
+    text = _answered(said, turns, place) if first == 0 and is_fragment(said) else ""
+    text = text or standalone(said, turns[place].speaker)
     unit = judged[i].unit
-    if unit.kind in ("item", "row") and unit.lead and words(unit.lead) <= _LEAD_WORDS and fits(f"{unit.lead}: {text}"):
-        text = f"{unit.lead}: {text}"
+    lead = telling_lead(unit.lead) if unit.kind in ("item", "row") else ""
+    if lead and words(lead) <= _LEAD_WORDS and fits(f"{lead}: {text}"):
+        text = f"{lead}: {text}"
     if unit.kind == "error":
         text = f"Failed: {text}"
     best = max(judged[first : last + 1], key=lambda each: each.keep)
     kept_as = judged[i].type if unit.kind != "error" else MemoryType.FAILURE
     return Memory(text, kept_as, best.keep, first, last, "classifier", f"kept as {kept_as}")
+
+
+def _answered(said: str, turns: Sequence[Turn], place: int) -> str:
+    """Put what somebody else asked or proposed just before in front of an answer that says nothing without it."""
+    before = turns[place - 1] if place else None
+    if before is None or before.speaker == turns[place].speaker or not before.units or before.kind == acts.TOOL:
+        return ""
+    if acts.is_question(said):
+        return ""
+    asked = next((u for u in reversed(before.units) if acts.is_question(u.text)), before.units[-1])
+    if asked.kind not in ("sentence", "item") or acts.is_courtesy(asked.text):
+        return ""
+    text = f"{standalone(asked.text, before.speaker)} – {name_of(turns[place].speaker)}: {said}"
+    return text if fits(text) else ""
 
 
 def _reach(judged: Sequence[Judged], wanted: Sequence[bool], i: int) -> tuple[int, int]:
@@ -168,7 +193,9 @@ def _follows(before: Judged, after: Judged) -> bool:
     unit = after.unit
     if unit.continues or unit.kind != "sentence":
         return unit.continues
-    return leans_back(unit.text) or (before.type is after.type and after.type in _TOLD_TOGETHER)
+    if leans_back(unit.text) or is_fragment(unit.text):
+        return True
+    return before.type is after.type and after.type in _TOLD_TOGETHER
 
 
 def _joinable(judged: Sequence[Judged], first: int, last: int) -> bool:

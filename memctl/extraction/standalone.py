@@ -101,6 +101,43 @@ _LEANS_BACK = re.compile(
 )
 
 
+_FRAGMENT_WORDS = 8
+_VERBS = word_set("""
+    is are was were be been am has have had do does did will would can could may might must should shall won't
+    don't isn't aren't can't it's that's we're they're i'm we'll use uses used keep keeps stay stays go goes
+    went gone come move moves moved run runs ran need needs want wants take takes took make makes get gets got
+    cost costs hold holds say says said put set send write read add added drop dropped switch switched change
+    changed raise raised lower lowered start starts stop stops give gives let leave leaves left open opens close
+    closes ship ships deploy deployed build avoid prefer prefers prefiero quiero usamos usa uso es son está
+    están fue era hay tiene tienen pasa queda va van ser ist sind war wird werden hat haben bleibt nutzen nimmt
+    nehmen soll muss kann geht kommt läuft est sont était sera a ont avait passe reste va vont utilise doit peut
+    faut é são foi será tem têm fica vai vão usa deve pode
+""")
+_IDLE_LEADS = word_set("""
+    summary recap status update updates notes note context background quick today now agenda wrapping up for the of so
+    far options to in short tl;dr reminder overview points key list first hello hi all everyone team
+    resumen contexto rápido rápida estado notas hoy hola a todos resumo estado notas hoje contexte résumé notes
+    zusammenfassung stand kontext notizen heute kurz
+""")
+_NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_PIECE = re.compile(r"[\w';’]+")
+_SENTENCE_END = re.compile(r"[.!?。！？]\s+")
+
+
+def is_fragment(text: str) -> bool:
+    """Say whether a text is a short piece of a sentence without a verb: "45 seconds then", "ES256 for all of them"."""
+    said = trim(text).casefold()
+    if _NO_SPACES.search(said):  # where words are not set apart, verbs cannot be looked up
+        return False
+    return words(said) <= _FRAGMENT_WORDS and not _VERBS & set(_PIECE.findall(said))
+
+
+def telling_lead(lead: str) -> str:
+    """Give what a list's heading tells about its items: its last sentence, nothing where that is a mere "Summary"."""
+    last = _SENTENCE_END.split(lead.strip())[-1].strip()
+    return "" if set(_PIECE.findall(last.casefold())) <= _IDLE_LEADS else last
+
+
 def name_of(speaker: str) -> str:
     """Write a speaker as a memory names one: "Tom_QA" is Tom QA, "user" is the user."""
     if _ANONYMOUS.match(speaker):

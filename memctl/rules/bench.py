@@ -19,7 +19,13 @@ from memctl.rules.relation import Label, Relation, Ties
 
 _SAME_WORDS = Relation(Label.DUPLICATE, 1.0, "same words", (0.0, 1.0, 0.0))
 _STATE_ACTIONS = {State.SUPERSEDED: Action.SUPERSEDE, State.CONTESTED: Action.CONTEST, State.EXPIRED: Action.EXPIRE}
-_DISPUTES = {Label.SUPERSEDES: Dispute.CONFLICT, Label.UNSURE: Dispute.CONTEST}
+_DISPUTES = {
+    Label.SUPERSEDES: Dispute.CONFLICT,
+    Label.LIKELY: Dispute.CONFLICT,
+    Label.UNSURE: Dispute.CONTEST,
+}
+_RANKS = (Label.COMPATIBLE, Label.UNSURE, Label.ALIKE, Label.LIKELY, Label.SUPERSEDES, Label.DUPLICATE)
+_CHANGES = (Label.SUPERSEDES, Label.LIKELY)
 
 
 def comparable(fact: Fact) -> bool:
@@ -56,11 +62,19 @@ class Bench:
             return [_skip(self.board.facts[self.places[where]], "already read from this place", "seen")]
         if claim.quarantined:
             return [self._quarantine(claim)]
-        same = [(fact, relation) for fact, relation in self._related(claim) if relation.label is Label.DUPLICATE]
+        same = self._restated(self._related(claim))
         gone = [fact for fact, _ in same if fact.state is State.FORGOTTEN and fact.rule == BY_HAND]
         if gone:
             return [_skip(gone[0], "forgotten by hand", "forgotten")]
         return self._admit(claim, same)
+
+    def _restated(self, related: list[tuple[Fact, Relation]]) -> list[tuple[Fact, Relation]]:
+        """Choose the facts that a claim says again: the sure ones, else the likeliest, unless it changes something."""
+        same = [entry for entry in related if entry[1].label is Label.DUPLICATE]
+        if same or not related:
+            return same
+        fact, best = max(related, key=lambda entry: (entry[1].label in (*_CHANGES, Label.ALIKE), entry[1].score))
+        return [(fact, best)] if best.label is Label.ALIKE else []
 
     def _index(self, fact: Fact) -> None:
         """Remember where a fact was said and which texts speak for it."""
@@ -115,8 +129,36 @@ class Bench:
     def _dispute(self, claim: Claim, fact: Fact, others: Sequence[Fact]) -> None:
         for other in others:
             for relation in self._relations(claim, other):
-                if relation.label in _DISPUTES:
+                if relation.label in _DISPUTES and (
+                    relation.label is not Label.LIKELY or self._meant(claim, fact, other)
+                ):
                     self.board.dispute(fact.id, other.id, _DISPUTES[relation.label], relation.score)
+
+    def _meant(self, claim: Claim, fact: Fact, other: Fact) -> bool:
+        """Whether, of all that the newer of two facts may replace, nothing is likelier than the older one."""
+        older, newer = (other, fact) if moment(wording_of(claim)) >= moment(latest(other)) else (fact, other)
+        bid = self._bid(older, newer)
+        texts = {text for wording in speaking(newer) for text in self.ties.partners(wording.text)}
+        others = {identity for text in texts for identity in self.holders.get(text, ())} - {older.id, newer.id}
+        facts = [self.board.facts[identity] for identity in others]
+        return not any(self._bid(fact, newer) > bid for fact in facts if not self._gone_before(fact, newer))
+
+    def _bid(self, older: Fact, newer: Fact) -> float:
+        """Tell how likely a fact is what a newer one replaces."""
+        ties = [
+            self.ties.between(old.text, new.text)
+            for old in speaking(older)
+            for new in speaking(newer)
+            if moment(old) < moment(new)
+        ]
+        return max((tie.score for tie in ties if tie is not None and tie.label in _CHANGES), default=0.0)
+
+    def _gone_before(self, fact: Fact, newer: Fact) -> bool:
+        """Whether a fact no longer held when a newer one was said: then it is not what that one replaces."""
+        if not comparable(fact) or fact.state is State.FORGOTTEN:
+            return True
+        winner = self.board.facts.get(fact.superseded_by or "")
+        return winner is not None and winner.id != newer.id and moment(latest(winner)) < moment(latest(newer))
 
     def _touched(self, identity: str, parts: Sequence[Fact]) -> list[str]:
         """List the facts whose standing may change: the fact, its rivals, and those in doubt about its rivals."""
@@ -194,8 +236,7 @@ def _mere_guess(old: Wording, new: Wording) -> bool:
 
 def _weight(relation: Relation) -> tuple[int, float]:
     """Rank the relations of one claim to one fact: what says the same joins it, whatever else is said."""
-    rank = {Label.DUPLICATE: 3, Label.SUPERSEDES: 2, Label.UNSURE: 1, Label.COMPATIBLE: 0}
-    return rank[relation.label], relation.score
+    return _RANKS.index(relation.label), relation.score
 
 
 def _absorbed(part: Fact, into: Fact) -> Fact:

@@ -36,6 +36,18 @@ _ADDITION = (
     r"also|as well|additionally|in addition|too|besides|plus|furthermore|another|both|second|on top of|likewise",
     r"auch|zusätzlich|außerdem|ebenfalls|sowie|también|además|igualmente|também|além disso|aussi|également|de plus",
 )
+_RESTATING = (
+    r"remind\w*|remember|once more|one more time|again|as (?:before|always|agreed|usual|said|ever|you know)",
+    r"like (?:before|always)|still (?:holds?|stands?|appl(?:y|ies)|true|valid|the case)|stays? (?:as|the same)",
+    r"unchanged|same as|of course|repeat\w*|wie (?:immer|gehabt|besprochen|vereinbart|gesagt|bisher)|erinner\w*",
+    r"nochmals?|noch einmal|weiterhin|nach wie vor|bleibt|recuerd\w*|recordatorio|como siempre|otra vez|sigue\w*",
+    r"como (?:dijimos|acordamos)|comme (?:toujours|convenu|avant)|rappel\w*|lembr\w*|como sempre|continua\w*",
+)
+_MONTHS = (
+    r"jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|mar(?:ch|s|zo)?|märz|apr(?:il)?|may|mai|june?|juni|juin|july?|juli|aug(?:ust)?",
+    r"sept?(?:ember)?|oct(?:ober)?|oktober|nov(?:ember)?|dec(?:ember)?|dezember|enero|febrero|abril|mayo|junio|julio|agosto",
+    r"septiembre|octubre|noviembre|diciembre|q[1-4]|h[12]",
+)
 _NEGATION = (
     r"no|not|never|none|nobody|nothing|without|cannot|neither|nor|\w+n't|refus\w*|reject\w*|forbid\w*|banned|avoid",
     r"stop|out|off|nicht|kein\w*|nie|niemals|ohne|verboten|nunca|sin|ningun\w*|jamás|não|sem|nem|jamais|sans|ne|pas",
@@ -52,6 +64,7 @@ _CHINESE = {
     "addition": "还|也|另外|此外|同时",
     "negation": "不|没|无|禁止|别|未",
     "hypothetical": "如果|也许|可能|建议",
+    "restating": "提醒|再次|再说一遍|照旧|仍然|还是|一如既往|记得",
 }
 _ENVIRONMENTS = {
     "staging": r"staging|stage|preprod|pre-prod|uat",
@@ -74,9 +87,11 @@ _PATTERNS = {
     "addition": _compiled(*_ADDITION),
     "negation": _compiled(*_NEGATION),
     "hypothetical": _compiled(*_HYPOTHETICAL),
+    "restating": _compiled(*_RESTATING),
 }
 _CHINESE_PATTERNS = {cue: re.compile(signs) for cue, signs in _CHINESE.items()}
 _ENVIRONMENT_PATTERNS = {name: _compiled(spelled) for name, spelled in _ENVIRONMENTS.items()}
+_MONTH_PATTERN = _compiled(*_MONTHS)
 _IDENTIFIER = re.compile(
     r"\b[A-Za-z]+\d+[\w-]*|\b[A-Za-z]+-\w*\d[\w.-]*|\b\w+_\w+\b|\b[A-Z][a-z]+[A-Z]\w+|#[\w-]+|`[^`]+`"
 )
@@ -86,7 +101,7 @@ _NAME = re.compile(r"(?<![.!?:;]\s)(?<!^)(?<!\w)([A-ZÄÖÜÁÉÍÓÚ][\wÀ-ÿ-]
 
 @lru_cache(maxsize=16384)
 def has(cue: str, text: str) -> bool:
-    """Tell whether a statement carries a cue: change, correction, addition, negation or hypothetical."""
+    """Tell whether a statement carries a cue: change, correction, addition, negation, hypothetical or restating."""
     return bool(_PATTERNS[cue].search(text) or _CHINESE_PATTERNS[cue].search(text))
 
 
@@ -98,6 +113,12 @@ def corrects(text: str) -> bool:
 def environments(text: str) -> frozenset[str]:
     """Name the environments that a statement is about."""
     return frozenset(name for name, pattern in _ENVIRONMENT_PATTERNS.items() if pattern.search(text))
+
+
+@lru_cache(maxsize=16384)
+def months(text: str) -> frozenset[str]:
+    """Find the months and quarters that a statement names, by their first letters."""
+    return frozenset(match.casefold()[:3] for match in _MONTH_PATTERN.findall(text))
 
 
 @lru_cache(maxsize=16384)

@@ -1,6 +1,7 @@
 """What can be read off two statements without a model: shared words, values, names, environments and cues."""
 
 from memctl.rules import cues
+from memctl.rules.replaced import names_what_it_replaces
 from memctl.rules.stopwords import STOPWORDS
 from memctl.rules.values import Comparison, compare, values
 
@@ -28,6 +29,10 @@ FEATURES = (
     "names_only_new",
     "things_shared",
     "things_apart",
+    "months_apart",
+    "restating_new",
+    "change_told",
+    "replaced_named",
 )
 _COMMON = frozenset(word for language in STOPWORDS.values() for word in language)
 
@@ -48,6 +53,10 @@ def features(old: str, new: str, cosine: float) -> list[float]:
         float(cues.has("negation", old) != cues.has("negation", new)),
         float(_apart(cues.environments(old), cues.environments(new))),
         *_name_features(old, new),
+        float(_apart(cues.months(old), cues.months(new))),
+        float(cues.has("restating", new)),
+        float(bool(found.changed) and cues.has("change", new)),
+        float(names_what_it_replaces(old, new)),
     ]
 
 

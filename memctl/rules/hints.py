@@ -7,9 +7,10 @@ from memctl.rules import cues
 from memctl.rules.values import Comparison, compare, values
 
 
-def hinted(old: str, new: str) -> tuple[str, str]:
-    """Give the pair as the model reads it."""
+def hinted(old: str, new: str, *, by_hand: bool) -> tuple[str, str]:
+    """Give the pair as the model reads it; what is written down by hand is told from what is said in a chat."""
     told = [
+        "note" if by_hand else "chat",
         _values(compare(values(old), values(new))),
         _groups("place", cues.environments(old), cues.environments(new)),
         _names(old, new),

@@ -1,7 +1,8 @@
 """Judge claims against what is known: said again, changed, contradicted, or simply something else.
 
 ``judge`` is pure: the same claims and facts give the same verdicts, and the only model access is the ``relate`` that
-is handed in, called once. Truth follows the time of speaking, so any order of ingesting ends in the same memory.
+is handed in, called once, and once more where a claim comes late. Truth follows the time of speaking, so any order of
+ingesting ends in the same memory.
 """
 
 from collections import defaultdict
@@ -14,7 +15,7 @@ from memctl.model import Claim, Fact, Verdict, Wording
 from memctl.rules.bench import Bench, comparable
 from memctl.rules.board import BY_HAND
 from memctl.rules.candidates import naming, near
-from memctl.rules.clusters import moment, texts, wording_of
+from memctl.rules.clusters import latest, moment, texts, wording_of
 from memctl.rules.identity import normalised
 from memctl.rules.relation import Pair, Relate, Ties
 
@@ -63,6 +64,10 @@ def judge(
         plan.against([claims[i] for i in heard], vectors[heard], [known[k] for k in met], known_vectors[met])
         plan.among([claims[i] for i in heard], vectors[heard])
     ties = plan.related(relate)
+    for agent in scopes:
+        met = [place for place in facts.get(agent, ()) if comparable(known[place])]
+        plan.behind(ties, [known[k] for k in met], known_vectors[met])
+    ties = plan.related(relate, ties)
     benches = {
         agent: Bench.open([known[k] for k in facts.get(agent, ())], ties, now, settings.overrule) for agent in scopes
     }
@@ -93,29 +98,46 @@ class _Plan:
         wordings = [texts(fact, self.settings.wordings) for fact in facts]
         names = [fact.text for fact in facts]
         for row, claim in zip(vectors @ known.T, claims, strict=True):
-            chosen = self._chosen(row, claim, names)
+            chosen = self._chosen(row, claim.text, names)
             for place in chosen:
                 setting = _Setting(float(row[place]), facts[place].type is not claim.type, len(chosen))
                 for wording in wordings[place]:
                     self._note(wording, wording_of(claim), setting)
+
+    def behind(self, ties: Ties, facts: Sequence[Fact], known: "np.ndarray") -> None:
+        """Pair known facts that likely replace a claim which comes late with what else they may have replaced."""
+        for place, fact in enumerate(facts):
+            newer = latest(fact)
+            if not ties.likely_replaces(newer.text):
+                continue
+            before = [k for k, other in enumerate(facts) if k != place and moment(latest(other)) < moment(newer)]
+            row = known[before] @ known[place]
+            chosen = self._chosen(row, newer.text, [facts[k].text for k in before])
+            for near_place in chosen:
+                other = facts[before[near_place]]
+                setting = _Setting(float(row[near_place]), other.type is not fact.type, len(chosen))
+                for wording in texts(other, self.settings.wordings):
+                    self._note(wording, newer, setting)
 
     def among(self, claims: Sequence[Claim], vectors: "np.ndarray") -> None:
         """Pair claims with those said before them in the batch."""
         names = [claim.text for claim in claims]
         for place in range(1, len(claims)):
             row = vectors[:place] @ vectors[place]
-            chosen = self._chosen(row, claims[place], names[:place])
+            chosen = self._chosen(row, claims[place].text, names[:place])
             for earlier in chosen:
                 setting = _Setting(float(row[earlier]), claims[earlier].type is not claims[place].type, len(chosen))
                 self._note(wording_of(claims[earlier]), wording_of(claims[place]), setting)
 
-    def related(self, relate: Relate) -> Ties:
-        """Ask for the relations of all pairs, at once."""
-        pairs = list(self.pairs.values())
-        return Ties(pairs, relate(pairs) if pairs else [])
+    def related(self, relate: Relate, ties: Ties | None = None) -> Ties:
+        """Ask for the relations of all pairs at once; of those that ``ties`` does not know yet, where it is given."""
+        ties = ties or Ties()
+        pairs = [pair for pair in self.pairs.values() if ties.between(pair.old, pair.new) is None]
+        ties.add(pairs, relate(pairs) if pairs else [])
+        return ties
 
-    def _chosen(self, row: "np.ndarray", claim: Claim, names: Sequence[str]) -> list[int]:
-        chosen = near(row, self.settings.floor, self.settings.nearest) + naming(claim.text, names)
+    def _chosen(self, row: "np.ndarray", text: str, names: Sequence[str]) -> list[int]:
+        chosen = near(row, self.settings.floor, self.settings.nearest) + naming(text, names)
         return list(dict.fromkeys(chosen))
 
     def _note(self, one: Wording, other: Wording, setting: "_Setting") -> None:
@@ -128,6 +150,7 @@ class _Plan:
             setting.cosine,
             other_type=setting.other_type,
             same_chat=old.source.transcript == new.source.transcript,
+            same_speaker=old.source.speaker == new.source.speaker,
             by_hand=new.source.transcript == BY_HAND,
             among=setting.among,
         )

@@ -22,16 +22,23 @@ if TYPE_CHECKING:
 
 
 class Label(StrEnum):
-    """The relation of a newer statement to an older one."""
+    """The relation of a newer statement to an older one.
+
+    ``LIKELY`` and ``ALIKE`` are changes and restatements that are not sure enough alone: they count where no other
+    older statement is as likely to be the one that is meant.
+    """
 
     COMPATIBLE = "compatible"
     DUPLICATE = "duplicate"
     SUPERSEDES = "supersedes"
+    LIKELY = "likely"
+    ALIKE = "alike"
     UNSURE = "unsure"
 
 
-CONTEXT = ("other_type", "same_chat")
+CONTEXT = ("other_type", "same_chat", "same_speaker")
 _LEAST_CHANGE, _LEAST_ALIKE, _SAID_SO = 0.2, 0.3, 0.95
+_NEVER = 1.1  # a bound that no chance reaches
 LABELS = (Label.COMPATIBLE, Label.DUPLICATE, Label.SUPERSEDES)
 
 
@@ -40,9 +47,10 @@ class Pair:
     """Two statements in the order of speaking, and what is known of them beside their words.
 
     ``cosine`` is that of their vectors; ``other_type`` and ``same_chat`` tell whether they are memories of different
-    types and from one transcript. ``by_hand`` marks a newer statement that a person wrote down: it is meant for the
-    memory, so it is more likely about what the memory holds than a sentence of a chat is; ``among`` is how many
-    statements it was compared with, since the more there are, the less likely it is about any one of them.
+    types and from one transcript, ``same_speaker`` whether one speaker said both. ``by_hand`` marks a newer statement
+    that a person wrote down: it is meant for the memory, so it is more likely about what the memory holds than a
+    sentence of a chat is; ``among`` is how many statements it was compared with, since the more there are, the less
+    likely it is about any one of them.
     """
 
     old: str
@@ -50,6 +58,7 @@ class Pair:
     cosine: float = 0.0
     other_type: bool = False
     same_chat: bool = False
+    same_speaker: bool = False
     by_hand: bool = False
     among: int = 1
 
@@ -71,13 +80,24 @@ _NOTHING_IN_COMMON = Relation(Label.COMPATIBLE, 1.0, "nothing in common", (1.0, 
 class Ties:
     """All relations that were asked for, found by their texts."""
 
-    def __init__(self, pairs: Iterable[Pair], relations: Iterable[Relation]) -> None:
-        """Keep the relation of each pair, in the order given."""
-        self._relations = {(pair.old, pair.new): relation for pair, relation in zip(pairs, relations, strict=True)}
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._relations: dict[tuple[str, str], Relation] = {}
         self._partners: dict[str, set[str]] = defaultdict(set)
-        for old, new in self._relations:
-            self._partners[normalised(old)].add(normalised(new))
-            self._partners[normalised(new)].add(normalised(old))
+        self._likely: set[str] = set()
+
+    def add(self, pairs: Iterable[Pair], relations: Iterable[Relation]) -> None:
+        """Keep the relation of each pair, in the order given."""
+        for pair, relation in zip(pairs, relations, strict=True):
+            self._relations[pair.old, pair.new] = relation
+            self._partners[normalised(pair.old)].add(normalised(pair.new))
+            self._partners[normalised(pair.new)].add(normalised(pair.old))
+            if relation.label is Label.LIKELY:
+                self._likely.add(pair.new)
+
+    def likely_replaces(self, text: str) -> bool:
+        """Tell whether a text is likely, though not surely, to replace something it was compared with."""
+        return text in self._likely
 
     def between(self, old: str, new: str) -> Relation | None:
         """Give the relation of two texts, or None where nobody asked."""
@@ -120,7 +140,7 @@ class Relater:
         """Put the model's logits beside what was seen of pairs, a row a pair."""
         import numpy as np
 
-        logits = self._run([hinted(pair.old, pair.new) for pair in pairs])[0]
+        logits = self._run([hinted(pair.old, pair.new, by_hand=pair.by_hand) for pair in pairs])[0]
         return np.hstack([logits, seen])
 
     def _worth_reading(self, pairs: Sequence[Pair], seen: "np.ndarray") -> "np.ndarray":
@@ -140,7 +160,7 @@ class Relater:
             else decide(chat[place], self._about["chat"]["bounds"])
             for place, pair in enumerate(pairs)
         ]
-        return [_by_rule(pair, relation) for pair, relation in zip(pairs, decided, strict=True)]
+        return [corrected(pair, relation) for pair, relation in zip(pairs, decided, strict=True)]
 
 
 def described(pairs: Sequence[Pair]) -> "np.ndarray":
@@ -148,18 +168,21 @@ def described(pairs: Sequence[Pair]) -> "np.ndarray":
     import numpy as np
 
     return np.array(
-        [[*features(pair.old, pair.new, pair.cosine), float(pair.other_type), float(pair.same_chat)] for pair in pairs]
+        [
+            [*features(pair.old, pair.new, pair.cosine), *(float(getattr(pair, name)) for name in CONTEXT)]
+            for pair in pairs
+        ]
     )
 
 
-def _by_rule(pair: Pair, relation: Relation) -> Relation:
+def corrected(pair: Pair, relation: Relation) -> Relation:
     """Correct the model where the words are plain.
 
     Another value is never the same statement said again; a statement that says what it replaces is taken at its word,
     unless the model sees no change at all in it.
     """
     changed = relation.chances[2]
-    if relation.label is Label.DUPLICATE and _another_value(pair):
+    if relation.label in (Label.DUPLICATE, Label.ALIKE) and _another_value(pair):
         return Relation(Label.COMPATIBLE, relation.chances[0], "another value", relation.chances)
     if relation.label is Label.SUPERSEDES or changed < _LEAST_CHANGE or pair.cosine < _LEAST_ALIKE:
         return relation
@@ -192,10 +215,15 @@ def decide(chances: "np.ndarray", bounds: Mapping[str, float]) -> Relation:
     """Retire only where it is clearly a change; leave both where it is not clear enough even to ask."""
     row = (float(chances[0]), float(chances[1]), float(chances[2]))
     _, same, changed = row
+    likely, alike = bounds.get("likely", _NEVER), bounds.get("alike", _NEVER)
     if changed >= bounds["supersedes"] and changed >= same:
         return Relation(Label.SUPERSEDES, changed, "model", row)
     if same >= bounds["duplicate"] and same > changed:
         return Relation(Label.DUPLICATE, same, "model", row)
+    if changed >= likely and changed >= same:
+        return Relation(Label.LIKELY, changed, "the likeliest", row)
+    if same >= alike and same > changed:
+        return Relation(Label.ALIKE, same, "the likeliest", row)
     if changed >= bounds["unsure"] and changed > same:
         return Relation(Label.UNSURE, changed, "model, unsure", row)
     return Relation(Label.COMPATIBLE, row[0], "model", row)

@@ -37,9 +37,14 @@ def claim(said: dict) -> Claim:
 
 
 def relate_from(case: dict):
-    table = {(old, new): label for old, new, label in case.get("relations", [])}
     score = case.get("score", 0.95)
-    return lambda pairs: [Relation(Label(table.get((p.old, p.new), "compatible")), score) for p in pairs]
+    table = {(old, new): (label, *own, score) for old, new, label, *own in case.get("relations", [])}
+
+    def relate(pairs):
+        found = [table.get((pair.old, pair.new), ("compatible", score)) for pair in pairs]
+        return [Relation(Label(label), sure) for label, sure, *_ in found]
+
+    return relate
 
 
 def by_hand(fact: Fact, said: dict) -> Fact:
