@@ -29,14 +29,16 @@ def _throughput(context: Context) -> Iterator[Figure]:
     size = context.size
     folder, home = context.folder("chats"), context.work / "home"
     slices = _write_slices(context, folder)
-    memory = warm_memory(context, home)
     took, alone, texts = [], [], 0
-    for part in slices:
-        with recorded() as passes:
+    with recorded() as passes:  # from before the models are loaded: what uses them keeps hold of how to run them
+        memory = warm_memory(context, home)
+        for part in slices:
+            passes.clear()
             took.append(seconds_of(partial(ingest, memory, [str(part)], agent=AGENT)))
-        alone.append(seconds_of(partial(run_alone, passes)))
-        texts += sum(map(len, passes.values()))
-        context.say(f"{part.name}: {took[-1]:.1f} s, the models alone {alone[-1]:.1f} s")
+            passed = {encoder: list(inputs) for encoder, inputs in passes.items()}
+            alone.append(seconds_of(partial(run_alone, passed)))
+            texts += sum(map(len, passed.values()))
+            context.say(f"{part.name}: {took[-1]:.1f} s, the models alone {alone[-1]:.1f} s")
     facts = memory.store.count_facts(Filter(agents=(AGENT,)))
     spread = f"slices of {size.messages // size.slices}: {_spread([a / t for a, t in zip(alone, took, strict=True)])}"
     yield Figure("share of the models' own throughput", sum(alone) / sum(took), "×", at_least(0.70), spread)

@@ -75,8 +75,19 @@ class _Graph(nn.Module):
         return torch.softmax(out, dim=-1) if self.chances else out
 
 
-def export(model: Any, path: Path, sample: dict[str, torch.Tensor], output: str, *, chances: bool = False) -> None:
-    """Export a model of ours; ``chances`` turns its logits into probabilities."""
+def export(
+    model: Any,
+    path: Path,
+    sample: dict[str, torch.Tensor],
+    output: str,
+    *,
+    chances: bool = False,
+    integers: bool = False,
+) -> None:
+    """Export a model of ours; ``chances`` turns its logits into probabilities.
+
+    With ``integers`` the graph multiplies in whole numbers (``training.integers``), which can also be done later.
+    """
     graph = _Graph(model.eval(), chances=chances)
     inputs = (graph.table(sample["input_ids"]).detach(), *(sample[name] for name in INPUTS[1:]))
     torch.onnx.export(
@@ -91,6 +102,10 @@ def export(model: Any, path: Path, sample: dict[str, torch.Tensor], output: str,
     )
     model.encoder.embeddings.word_embeddings = graph.table
     onnx.save(rounded(onnx.load(str(path))), str(path))
+    if integers:
+        from training.integers import convert
+
+        convert(path)
 
 
 def rounded(graph: onnx.ModelProto) -> onnx.ModelProto:

@@ -7,7 +7,6 @@ digest before it is first used, because the package that carries it is not the m
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memctl.embedding.cache import cache_folder
 from memctl.embedding.onnx import OnnxEncoder
 from memctl.errors import ModelUnavailable
 from memctl.settings import DEFAULT_MODEL
@@ -22,7 +22,6 @@ from memctl.settings import DEFAULT_MODEL
 if TYPE_CHECKING:
     import numpy as np
 
-CACHE_VARIABLE = "MEMCTL_CACHE"
 WEIGHTS = Path(__file__).parents[1] / "weights"
 _DEFAULT_DIGESTS = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -55,16 +54,6 @@ class Embedder:
     def embed(self, texts: Sequence[str]) -> "np.ndarray":
         """Give one unit vector a text, in order."""
         return self._encoder.run(texts)[0]
-
-
-def cache_folder() -> Path:
-    """Name the folder for what can be made again: exported models, indexes of remote stores."""
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given).expanduser()
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("memctl", appauthor=False))
 
 
 def bundled_folder() -> Path:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from memctl.extraction.acts import TOOL, kinds
+from memctl.extraction.listings import worth_reading
 from memctl.extraction.outputs import error_units, is_output
-from memctl.extraction.segment import Unit, segment
+from memctl.extraction.segment import segment
 from memctl.extraction.windows import Turn
 from memctl.model import Message, Role
 
@@ -21,5 +22,5 @@ def _turn(message: Message, who: dict[str, str]) -> Turn:
     if message.role is Role.SYSTEM:
         return Turn(message.speaker, "system", message.text, ())
     kind = TOOL if is_output(message) else who[message.speaker]
-    units: Sequence[Unit] = error_units(message) if kind == TOOL else segment(message.text[:_LONGEST_MESSAGE])
+    units = error_units(message) if kind == TOOL else worth_reading(segment(message.text[:_LONGEST_MESSAGE]))
     return Turn(message.speaker, kind, message.text, tuple(units))
