@@ -245,7 +245,10 @@ class Store(Reader):
         try:
             with self.writing("check", wait=wait):
                 return look(self.home, self.index, self.files)
-        except (StoreBusy, ReadOnlyStore, DamagedStore):  # then the first look must do
+        except StoreBusy:  # what a writer is replacing just now is not found twice
+            again = look(self.home, self.index, self.files)
+            return [finding for finding in findings if finding in again]
+        except (ReadOnlyStore, DamagedStore):  # then the first look must do
             return findings
 
     def repair(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:

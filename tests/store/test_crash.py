@@ -187,6 +187,13 @@ def test_a_check_takes_no_writer_at_work_for_damage(begun):
         worker.communicate()
 
 
+def test_real_damage_is_found_while_somebody_else_holds_the_lock(begun):
+    store = Store.open(begun)
+    next((begun / "record" / "facts.lance" / "data").iterdir()).unlink()
+    with Store.open(begun).writing("long"):
+        assert "file_missing" in {finding.code for finding in store.check(wait=0)}
+
+
 def test_recall_counts_are_not_doubled_by_a_kill(begun):
     store = Store.open(begun)
     fact = make_fact("fact 0 0")
