@@ -67,7 +67,7 @@ soak: $(READY) ## Kill writers 300 times and let a crowd loose on one store; tak
 
 .PHONY: fuzz
 fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
-	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 --dist loadfile $(ARGS)
+	@MEMCTL_FUZZ=50000 $(BIN)/python -m pytest tests/hard -k fuzz -n 2 --dist loadfile --hypothesis-show-statistics $(ARGS)
 
 .PHONY: train
 train: $(READY) ## Train the extractor, the judge and recall anew (two hours on two cores)

@@ -4,7 +4,6 @@ Nothing of AutoGen is imported; its objects are known by shape. Nothing here eve
 histories that agents hold are never changed.
 """
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from memctl.adapters.guard import harmless, log
 from memctl.adapters.placing import among_messages
 from memctl.adapters.python import Memory
 from memctl.adapters.questions import question
-from memctl.adapters.recording import Recorder
+from memctl.adapters.recording import Recorder, learn_later
 from memctl.adapters.resuming import Resumed, resume
 
 __all__ = ["Attachment", "MemctlTeachability", "Resumed", "attach", "make_tools", "resume", "tools"]
@@ -59,7 +58,7 @@ class Attachment:
         self.group = group
         self.recorder = Recorder(memory, every=every, background=background)
         self._hooks: list[tuple[Any, str, Callable[..., Any]]] = []
-        self._finish = weakref.finalize(self, self.recorder.close)
+        learn_later(self, self.recorder)
 
     def __enter__(self) -> "Attachment":
         """Keep the tie for a block."""

@@ -2,10 +2,13 @@
 
 The chat itself never waits: ingesting happens in one thread of its own, and at the latest in ``flush``. What
 failed (a busy store, say) is tried again with the next turns, because each time the whole chat is handed
-over and the ledger knows how far it was read.
+over and the ledger knows how far it was read. Chats that their program drops go to ``learn_later``.
 """
 
+import atexit
+import queue
 import threading
+import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -52,6 +55,7 @@ class Recorder:
         holds less, its history was cleared and a new chat has begun.
         """
         with self._turn:
+            _open.add(self)
             chat = self._chats.get(key)
             if chat is None or not _catch_up(chat, view):
                 if chat is not None:
@@ -72,11 +76,13 @@ class Recorder:
                     self._ingest(chat, list(chat.turns))
 
     def close(self) -> None:
-        """Flush, and end the thread."""
+        """Flush, and end the thread; safe to call twice."""
         self.flush()
-        if self._learner is not None:
-            self._learner.shutdown()
-            self._learner = None
+        with self._turn:
+            learner, self._learner = self._learner, None
+        if learner is not None:
+            learner.shutdown()
+        _open.discard(self)
 
     def _learn(self, chat: Chat) -> None:
         """Hand the chat as it stands to the learner."""
@@ -109,6 +115,58 @@ class Recorder:
         self._begun += 1
         number = f" #{self._begun}" if self._begun > 1 else ""
         return f"{self._memory.agent} chat {times.now():%Y-%m-%dT%H:%M:%SZ}{number}"
+
+
+# Recorders that heard something and were not closed since: the end of the program learns from it at the latest.
+_open: set[Recorder] = set()
+
+
+class _Later:
+    """One thread that closes the recorders of chats which their program dropped."""
+
+    def __init__(self) -> None:
+        self._dropped: queue.SimpleQueue[Recorder | None] = queue.SimpleQueue()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Be ready; done before anything can be dropped, since the garbage collector must start no thread."""
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name="memctl-later", daemon=True)
+                self._thread.start()
+
+    def take(self, recorder: Recorder) -> None:
+        """Note a recorder to be closed: takes no lock and runs nothing, so it may be called anywhere."""
+        self._dropped.put(recorder)
+
+    def end(self) -> None:
+        """Finish what is noted, then close all that are still open, in this thread: no more can be started."""
+        if self._thread is not None:
+            self._dropped.put(None)
+            self._thread.join()  # an interpreter that ends under a thread in native code is aborted by it
+        for recorder in list(_open):
+            with harmless("learning from the chat"):
+                recorder.close()
+
+    def _work(self) -> None:
+        while (recorder := self._dropped.get()) is not None:
+            with harmless("learning from the chat"):
+                recorder.close()
+
+
+_later = _Later()
+atexit.register(_later.end)
+
+
+def learn_later(owner: Any, recorder: Recorder) -> None:
+    """Learn from the rest of a recorder's chats when their ``owner`` is gone, or the program ends.
+
+    The garbage collector comes at any moment and in any thread: in the middle of a commit, under a lock, in the very
+    thread that learns from this chat. Learning there would wait for itself, so it is left to another thread.
+    """
+    _later.start()
+    weakref.finalize(owner, _later.take, recorder).atexit = False
 
 
 def as_turn(message: Mapping[str, Any] | str, speaker: str = "") -> dict[str, Any]:

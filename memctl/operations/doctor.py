@@ -18,6 +18,7 @@ from memctl.times import parse_instant
 _PACKAGES = ("lancedb", "pylance", "duckdb", "onnxruntime", "tokenizers", "sentence-transformers", "pyautogen")
 _LITTLE_SPACE = 1_000_000_000
 _LATE = timedelta(hours=36)
+_AGAIN = "Mend that, then run memctl nightly by hand; the next night goes on where this one ended."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,9 @@ def _night(memory: OpenMemory) -> Iterator[Finding]:
         yield Finding("nightly", True, "never ran; memctl schedule install makes it")
         return
     started = parse_instant(str(report["started_at"]))
+    if report.get("failed"):
+        yield Finding("nightly", False, f"last run {started:%Y-%m-%d %H:%M} failed: {report['failed']}", _AGAIN)
+        return
     late = memory.now() - started > _LATE
     seen = f"last run {started:%Y-%m-%d %H:%M}, {report['findings']} findings, {report['unreadable']} unreadable files"
     yield Finding("nightly", not late, seen, "Look at the schedule: memctl schedule show." if late else "")

@@ -7,11 +7,12 @@ since the last night is checked. ``memctl compact`` and ``memctl check`` go over
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from memctl.errors import StoreBusy
@@ -19,6 +20,7 @@ from memctl.memory import OpenMemory
 from memctl.model import Problem, Result
 from memctl.operations.ingest import ingest
 from memctl.operations.upkeep import check, compact, prune
+from memctl.store.home import locate
 from memctl.store.lock import FileLock
 from memctl.times import iso
 
@@ -42,6 +44,7 @@ class Nightly:
     bytes_after: int = 0
     findings: int = 0
     complete: bool = True
+    failed: str = ""
 
 
 def nightly(
@@ -52,25 +55,28 @@ def nightly(
     max_minutes: float | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Result[Nightly]:
-    """Do the night's work; a second start while one runs raises StoreBusy that names the first."""
-    begin = clock()
-    started_at = memory.now()
-    store = memory.created
-    with _alone(store.home.near):
+    """Do the night's work; a second start while one runs raises StoreBusy that names the first.
+
+    A night that fails says so in the log before its error is passed on; what it did until then stays done.
+    """
+    night = _Night(memory, memory.now(), clock)
+    with night:
+        store = memory.created
+    with _alone(store.home.near), night:
         before = store.size()
         read = ingest(
             memory,
             folders,
             agent=agent,
-            deadline=lambda: max_minutes is not None and clock() - begin >= max_minutes * 60,
+            deadline=lambda: max_minutes is not None and night.seconds() >= max_minutes * 60,
             alone=False,
         )
         pruned = prune(memory, agent=agent)
         compact(memory, whole=False)
         checked = check(memory, new=True)
         report = Nightly(
-            started_at,
-            0.0,
+            night.started_at,
+            night.seconds(),
             len(read.data.files),
             sum(file.status == "unreadable" for file in read.data.files),
             sum(file.new_messages for file in read.data.files),
@@ -81,10 +87,40 @@ def nightly(
             len(checked.data.findings),
             not any(problem.code == "out_of_time" for problem in read.problems),
         )
-        report = replace(report, seconds=round(clock() - begin, 3))
         result = Result("nightly", report, (*read.problems, *checked.problems))
-        _write_log(store.home.near, int(memory.settings["nightly.log_kilobytes"]), result)
+        night.note(result)
     return result
+
+
+class _Night:
+    """One run: when it began, how long it has been going on, and its place in the log. Notes what fails in a block."""
+
+    def __init__(self, memory: OpenMemory, started_at: datetime, clock: Callable[[], float]) -> None:
+        self.started_at = started_at
+        self._memory = memory
+        self._clock = clock
+        self._begin = clock()
+
+    def seconds(self) -> float:
+        return round(self._clock() - self._begin, 3)
+
+    def note(self, result: Result[Nightly]) -> None:
+        kilobytes = int(self._memory.settings["nightly.log_kilobytes"])
+        _write_log(locate(self._memory.location).near, kilobytes, result)
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Note any error, a bug of ours or Ctrl-C too, and let it pass."""
+        if error is None or not locate(self._memory.location).near.is_dir():
+            return
+        because = " ".join(str(error).split()) or type(error).__name__
+        failed = Nightly(self.started_at, self.seconds(), 0, 0, 0, complete=False, failed=because)
+        with suppress(OSError):  # where not even the log can be written, the error itself must do
+            self.note(Result("nightly", failed))
 
 
 @contextmanager
@@ -101,6 +137,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def sentence(report: Nightly) -> str:
     """The run in one line."""
+    if report.failed:
+        return f"failed after {report.seconds:.1f} s: {report.failed}"
     counts = report.counts
     return (
         f"{report.files} files ({report.unreadable} unreadable), {report.messages} new messages; "

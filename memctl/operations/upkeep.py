@@ -119,7 +119,8 @@ def check(memory: OpenMemory, *, repair: bool = False, new: bool = False) -> Res
     if repair:
         findings = memory.store.repair(wait=memory.wait)
     else:
-        findings = memory.store.check_new() if new else memory.store.check()
+        look = memory.store.check_new if new else memory.store.check
+        findings = look(wait=memory.wait)
     problems = tuple(
         Problem(finding.code, finding.message, finding.where, finding.remedy)
         for finding in findings

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from memctl.model import Action, Claim, Fact, Role, State, Verdict, Wording
 from memctl.rules import reasons
-from memctl.rules.board import BY_HAND, Board, Dispute, settled
+from memctl.rules.board import BY_HAND, Board, Dispute, doubted, settled
 from memctl.rules.clusters import evidence, joined, latest, moment, new_fact, speaking, wording_of
 from memctl.rules.cues import corrects
 from memctl.rules.history import ABSORBED
@@ -173,6 +173,13 @@ class Bench:
             out = fact.state is State.FORGOTTEN and identity != spoken
             if comparable(fact) and not by_hand and not out:
                 self.board.facts[identity] = settled(fact, self.board, self.now)
+            elif by_hand and fact.pinned and fact.state is State.ACTIVE and self._contests(spoken, fact):
+                self.board.facts[identity] = doubted(fact, self.board.facts[spoken])
+
+    def _contests(self, spoken: str, fact: Fact) -> bool:
+        """Tell whether what was just said stands against a fact; it is settled before the others."""
+        said = self.board.facts[spoken]
+        return said.state is State.CONTESTED and fact.id in said.contested_with
 
     def _explain(self, claim: Claim, spoken: str, score: float, parts: Sequence[Fact]) -> None:
         """Give the spoken fact its reason, unless its state already carries one."""

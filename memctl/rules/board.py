@@ -118,6 +118,22 @@ def settled(fact: Fact, board: Board, now: datetime) -> Fact:
     return replace(fact, state=State.ACTIVE)
 
 
+def doubted(fact: Fact, rival: Fact) -> Fact:
+    """Mark a pinned fact that a person settled when somebody speaks against it: it still holds, and waits for a person.
+
+    What a person decided about others stays as it is.
+    """
+    return replace(
+        fact,
+        state=State.CONTESTED,
+        supersedes=tuple(other for other in fact.supersedes if other != rival.id),
+        contested_with=tuple(sorted({*fact.contested_with, rival.id})),
+        because=disputed(latest(rival)),
+        rule="contest",
+        score=rival.score,
+    )
+
+
 def _retired(fact: Fact, winners: list[tuple[Fact, float]]) -> Fact:
     """Point to the rival that was said next after the fact's last wording."""
     end = moment(latest(fact))
@@ -141,7 +157,8 @@ def _replaced_unseen(fact: Fact, board: Board) -> bool:
 def _lost(fact: Fact, board: Board) -> bool:
     """Tell whether a fact has itself been replaced or has run out, and so disputes nothing any more."""
     beaten = any(kind is Dispute.CONFLICT and board.later(rival, fact) for rival, kind, _ in board.rivals(fact))
-    return (beaten and not fact.pinned) or fact.state is State.EXPIRED
+    dropped = fact.state is State.SUPERSEDED and fact.rule == BY_HAND
+    return (beaten and not fact.pinned) or dropped or fact.state is State.EXPIRED
 
 
 def _held(fact: Fact, rivals: list[Fact], board: Board) -> tuple[Interval, ...]:

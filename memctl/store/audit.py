@@ -21,9 +21,12 @@ from memctl.store.types import TABLES
 _POINTERS = ("supersedes", "contested_with", "superseded_by")
 
 
-def check(home: Home, index: Index, files: Files, *, writer_active: bool) -> list[Finding]:
-    """Look at everything; nothing is changed and no lock is taken. No finding means all is well."""
-    findings = list(check_journals(home, files, writer_active))
+def check(home: Home, index: Index, files: Files) -> list[Finding]:
+    """Look at everything; nothing is changed and no lock is taken. No finding means all is well.
+
+    A writer at work, or one that died, may look like damage: the lock's holder should look again at what is found.
+    """
+    findings = list(check_journals(home, files))
     findings += check_files(home)
     for table in TABLES:
         findings += _check_rows(home, table)
@@ -32,16 +35,13 @@ def check(home: Home, index: Index, files: Files, *, writer_active: bool) -> lis
     return findings
 
 
-def check_journals(home: Home, files: Files, writer_active: bool) -> Iterator[Finding]:
-    """Look for batches that were accepted but not applied."""
+def check_journals(home: Home, files: Files) -> Iterator[Finding]:
+    """Look for accepted batches that cannot be read; one that only waits for the next writer is no finding."""
     for name in journal.left(files):
         try:
             journal.read(files, name, home.root)
         except DamagedStore as error:
             yield Finding("journal_damaged", str(error), name, "Run memctl check --repair.")
-        else:
-            if not writer_active:
-                yield Finding("journal_left", "A write was interrupted.", name, "The next write finishes it.")
 
 
 def check_files(home: Home, names: Container[str] | None = None) -> Iterator[Finding]:

@@ -15,8 +15,9 @@ from memctl.store.guard import plain_reason
 # In this order: once the configuration is locked, nothing else can be set.
 READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
 # What people write themselves may ask for anything: it gets less memory than the machine has.
-ASKED = {"memory_limit": "512MB", "max_temp_directory_size": "0KiB", **READ_ONLY}
+ASKED = {"memory_limit": "256MB", "max_temp_directory_size": "0KiB", **READ_ONLY}
 _FILLING = re.compile(r"\b(?:repeat|[lr]pad)\s*\(", re.IGNORECASE)  # DuckDB does not count their texts
+_LARGEST_ANSWER = 16_000_000  # bytes; as Python's objects they take ten times as much
 _PATIENCE = 1.0
 
 
@@ -93,6 +94,27 @@ def require_select(query: str) -> None:
         raise UsageProblem(reason="Only one SELECT is allowed")
     if _FILLING.search(query):
         raise UsageProblem(reason="The query uses repeat, lpad or rpad, which can fill the memory past any limit")
+
+
+def require_small(connection: Any, query: str, limit: int) -> None:
+    """Refuse a query whose first ``limit`` rows are too large: one value may be a list of millions.
+
+    It is asked for the rows as DuckDB holds them; only of small ones Python's objects are made, by asking again.
+    """
+    size = rows = 0
+    reader = connection.sql(query).to_arrow_reader(max(1, limit))
+    try:
+        for batch in reader:
+            size, rows = size + batch.nbytes, rows + batch.num_rows
+            if size > _LARGEST_ANSWER:
+                raise UsageProblem(
+                    reason=f"The answer is larger than {_LARGEST_ANSWER // 1_000_000} MB",
+                    remedy="Ask for fewer columns, or shorter ones.",
+                )
+            if rows >= limit:
+                break
+    finally:
+        reader.close()
 
 
 @contextmanager

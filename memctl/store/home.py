@@ -116,15 +116,43 @@ def _cache_folder() -> Path:
 
 
 def object_store_options(root: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Say to LanceDB what the usual variables of the cloud's tools say about a home; credentials it finds by itself."""
-    if root.lower().startswith("s3:"):
-        return _s3_options(environment)
-    endpoint = next((environment[name] for name in _ENDPOINTS[root.lower()[:2]] if environment.get(name)), "")
-    return {"allow_http": "true"} if endpoint.startswith("http://") else {}
+    """Say to the libraries what the usual variables of the cloud's tools say about a home.
+
+    Credentials they find by themselves, but not every name that the tools know, nor that plain HTTP, as emulators
+    speak it, is meant.
+    """
+    options = {"s3": _s3_options, "gs": _gs_options, "az": _az_options}[root.lower()[:2]](environment)
+    if root.lower().startswith("az:") and "@" in root:  # the address names the account
+        options.pop("azure_storage_account_name", None)
+    return options
 
 
-# Their libraries read these by themselves, but not that plain HTTP, as emulators speak it, is meant.
-_ENDPOINTS = {"gs": ("STORAGE_EMULATOR_HOST",), "az": ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")}
+def _gs_options(environment: Mapping[str, str]) -> dict[str, str]:
+    emulator = environment.get("STORAGE_EMULATOR_HOST", "")
+    if emulator:
+        address = emulator if "://" in emulator else f"http://{emulator}"
+        plain = str(address.startswith("http://")).lower()
+        return {"google_base_url": address.rstrip("/"), "google_bearer_token": "emulator", "allow_http": plain}
+    return {"allow_http": "true"} if environment.get("GOOGLE_BASE_URL", "").startswith("http://") else {}
+
+
+def _az_options(environment: Mapping[str, str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    account = environment.get("AZURE_STORAGE_ACCOUNT_NAME") or environment.get("AZURE_STORAGE_ACCOUNT")
+    if not account and environment.get("AZURE_STORAGE_USE_EMULATOR", "").lower() in ("true", "1"):
+        account = _EMULATED_ACCOUNT
+    if account:
+        options["azure_storage_account_name"] = account
+    if environment.get("AZURE_STORAGE_KEY") and not any(environment.get(name) for name in _AZURE_KEYS):
+        options["azure_storage_account_key"] = environment["AZURE_STORAGE_KEY"]
+    endpoint = environment.get("AZURE_STORAGE_ENDPOINT") or environment.get("AZURE_ENDPOINT") or ""
+    if endpoint.startswith("http://"):
+        options["allow_http"] = "true"
+    return options
+
+
+_EMULATED_ACCOUNT = "devstoreaccount1"
+_AZURE_KEYS = ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_MASTER_KEY")
 
 
 def _s3_options(environment: Mapping[str, str]) -> dict[str, str]:

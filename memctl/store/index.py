@@ -25,6 +25,7 @@ from memctl.store.connection import (
     deadline,
     memory,
     require_select,
+    require_small,
     transaction,
 )
 from memctl.store.guard import crash_point, plain_reason, private_files
@@ -113,6 +114,7 @@ class Index:
         require_select(query)
         with self.reading(ASKED) as connection, deadline(connection, seconds):
             try:
+                require_small(connection, query, limit)
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
                 return names, cursor.fetchmany(limit)

@@ -18,7 +18,7 @@ from memctl.errors import MemctlError, StoreBusy
 from memctl.store.guard import crash_point
 from memctl.store.home import Home
 from memctl.store.lock import Holder, TurnTaking
-from memctl.store.objects import Changed, ObjectFiles, Tagged
+from memctl.store.objects import Changed, ObjectFiles, Tag, Tagged
 
 LEASE_FILE = "lease.json"
 SECONDS_VARIABLE = "MEMCTL_LEASE_SECONDS"
@@ -34,17 +34,24 @@ class Lease(TurnTaking):
         self.root = home.root
         self.files = ObjectFiles(home.root)
         self.seconds = float(os.environ.get(SECONDS_VARIABLE, "20"))
-        self._tag: str | None = None
+        self._tag: Tag | None = None
         self._body: dict[str, Any] = {}
+        self._renewed = 0.0
         self._renewing = threading.Lock()
 
     def confirm(self) -> None:
-        """Renew the lease; StoreBusy where it ran out and somebody else took it."""
+        """Make sure that the lease is still ours; StoreBusy where it ran out and somebody else took it.
+
+        One that is fresh is only looked at: object stores let one object be written about once a second.
+        """
         with self._renewing:
             if self._tag is None:
                 raise StoreBusy(path=self.root, holder="another machine, since the lease was lost")
             try:
-                self._put(self._tag, self._body)
+                if time.monotonic() - self._renewed < self.seconds / 4:
+                    self._look(self._tag)
+                else:
+                    self._put(self._tag, self._body)
             except Changed as error:
                 self._tag = None
                 raise StoreBusy(path=self.root, holder=self._holder_name()) from error
@@ -95,9 +102,16 @@ class Lease(TurnTaking):
             return False
         return True
 
-    def _put(self, previous: str | None, body: dict[str, Any]) -> None:
+    def _look(self, ours: Tag) -> None:
+        found = self.files.read_tagged(LEASE_FILE)
+        if found is None or not found.tag.same(ours):
+            raise Changed(LEASE_FILE)
+
+    def _put(self, previous: Tag | None, body: dict[str, Any]) -> None:
+        begun = time.monotonic()
         data = json.dumps(body | {"until": time.time() + self.seconds}).encode()
         self._tag = self.files.write_tagged(LEASE_FILE, data, previous)
+        self._renewed = begun
 
     def _renew_until(self, stop: threading.Event) -> None:
         while not stop.wait(self.seconds / 4):

@@ -1,7 +1,7 @@
 """Small whole files on an object store (S3, Google Cloud Storage, Azure): also the ground that leases stand on."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +12,34 @@ from memctl.store.home import object_store_options
 
 
 @dataclass(frozen=True, slots=True)
+class Tag:
+    """By what a conditional put recognises a version: S3 and Azure by the tag, Google Cloud Storage by the number."""
+
+    e_tag: str | None
+    version: str | None
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "Tag":
+        """Take it from what the object store told about a put or a get."""
+        return cls(told["e_tag"], told["version"])
+
+    def told(self) -> dict[str, str]:
+        """Give what a put is told; a store that has no numbers must not be told of one."""
+        return {name: value for name, value in (("e_tag", self.e_tag), ("version", self.version)) if value}
+
+    def same(self, other: "Tag") -> bool:
+        """Tell whether both name one version."""
+        if self.version and other.version:
+            return self.version == other.version
+        return self.e_tag == other.e_tag
+
+
+@dataclass(frozen=True, slots=True)
 class Tagged:
-    """The bytes of an object, and the tag by which a conditional put recognises this very version."""
+    """The bytes of an object, and its version."""
 
     data: bytes
-    tag: str
+    tag: Tag
 
 
 class Changed(Exception):
@@ -78,11 +101,11 @@ class ObjectFiles:
         with self._errors():
             try:
                 answer = obstore.get(self._store(), name)
-                return Tagged(bytes(answer.bytes()), str(answer.meta["e_tag"] or ""))
+                return Tagged(bytes(answer.bytes()), Tag.of(answer.meta))
             except (NotFoundError, FileNotFoundError):
                 return None
 
-    def write_tagged(self, name: str, data: bytes, previous: str | None) -> str:
+    def write_tagged(self, name: str, data: bytes, previous: Tag | None) -> Tag:
         """Put the object only where it is still the ``previous`` version (None: where there is none); its new tag.
 
         Raises Changed where somebody else was first.
@@ -90,10 +113,10 @@ class ObjectFiles:
         import obstore
         from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
 
-        mode: Any = "create" if previous is None else {"e_tag": previous}
+        mode: Any = "create" if previous is None else previous.told()
         with self._errors():
             try:
-                return str(obstore.put(self._store(), name, data, mode=mode)["e_tag"] or "")
+                return Tag.of(obstore.put(self._store(), name, data, mode=mode))
             except (AlreadyExistsError, PreconditionError, NotFoundError, FileNotFoundError, FileExistsError) as error:
                 raise Changed(name) from error
 

@@ -35,16 +35,16 @@ class Note:
     files: dict[str, int] = field(default_factory=dict)
 
 
-def go(home: Home, index: Index, files: Files, *, writer_active: bool) -> list[Finding]:
+def go(home: Home, index: Index, files: Files) -> list[Finding]:
     """Make a round; the first one looks at everything. No finding means that all it looked at is well."""
     before, listed = _read(home, index.identity), list(sums.load(home) or ())
     sequence = index.record.sequence()
     if before is None or before.sequence > sequence:
         before, chosen = Note(), set(listed)
-        findings = audit.check(home, index, files, writer_active=writer_active)
+        findings = audit.check(home, index, files)
     else:
         chosen = _choose(home, before, listed)
-        findings = list(_look(home, index, files, before.sequence, chosen, writer_active=writer_active))
+        findings = list(_look(home, index, files, before.sequence, chosen))
     if not findings:
         number = before.number + 1
         read = {name: number if name in chosen else before.files.get(name, 0) for name in listed}
@@ -71,10 +71,8 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _look(
-    home: Home, index: Index, files: Files, since: int, chosen: set[str], *, writer_active: bool
-) -> Iterator[Finding]:
-    yield from audit.check_journals(home, files, writer_active)
+def _look(home: Home, index: Index, files: Files, since: int, chosen: set[str]) -> Iterator[Finding]:
+    yield from audit.check_journals(home, files)
     yield from audit.check_files(home, chosen)
     try:
         for table in TABLES:

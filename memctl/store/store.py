@@ -10,16 +10,18 @@ from datetime import datetime
 from pathlib import Path
 
 from memctl import times
-from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel
+from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel, ReadOnlyStore, StoreBusy
 from memctl.model import Finding
 from memctl.store import audit, journal, rounds, spool, sums, trim, upgrades
 from memctl.store import backup as backups
 from memctl.store import batch as batches
 from memctl.store import purge as purging
 from memctl.store import undo as undoing
+from memctl.store.files import Files
 from memctl.store.filters import literal
 from memctl.store.guard import crash_point, file_errors
 from memctl.store.home import FORMAT, META_FILE, Home, Meta, locate, read_meta, write_meta
+from memctl.store.index import Index
 from memctl.store.journal import Batch
 from memctl.store.lock import FileLock, Holder, Lock
 from memctl.store.reader import FOLDING, Reader
@@ -169,6 +171,7 @@ class Store(Reader):
             batch = journal.read(self.files, name, self.home.root)
             if batch is not None:
                 self._perform(batch)
+        sums.finish(self.home)
         if self.files.read(_COMPACT_MARK) is not None:
             self._compact()
 
@@ -226,13 +229,27 @@ class Store(Reader):
         with self.writing("backup", wait=wait):
             return backups.save(self.home, Path(target))
 
-    def check(self) -> list[Finding]:
-        """Look for anything wrong, changing nothing; see ``audit.check``."""
-        return audit.check(self.home, self.index, self.files, writer_active=self.lock.holder() is not None)
+    def check(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:
+        """Look for anything wrong, see ``audit.check``; where all is well, nothing is changed and nobody waits."""
+        return self._looked_at_again(audit.check, wait)
 
-    def check_new(self) -> list[Finding]:
+    def check_new(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:
         """Look at what was written since the last such look, and at some old files in turn; see ``rounds``."""
-        return rounds.go(self.home, self.index, self.files, writer_active=self.lock.holder() is not None)
+        return self._looked_at_again(rounds.go, wait)
+
+    def _looked_at_again(self, look: Callable[[Home, Index, Files], list[Finding]], wait: float) -> list[Finding]:
+        """Look; at what is found look again as the one writer, who finishes first what a dead one left."""
+        findings = look(self.home, self.index, self.files)
+        if not findings:
+            return []
+        try:
+            with self.writing("check", wait=wait):
+                return look(self.home, self.index, self.files)
+        except StoreBusy:  # what a writer is replacing just now is not found twice
+            again = look(self.home, self.index, self.files)
+            return [finding for finding in findings if finding in again]
+        except (ReadOnlyStore, DamagedStore):  # then the first look must do
+            return findings
 
     def repair(self, *, wait: float = DEFAULT_WAIT) -> list[Finding]:
         """Make the store whole again, keeping all that reads right; the findings say what was done and lost."""
@@ -268,9 +285,9 @@ class Store(Reader):
         """
         with self.writing("compact", wait=wait):
             self._keep_house(undoable_since)
-            self.tidy()
-            self.index.catch_up()
-            sums.refresh(self.home)
+            with sums.changing(self.home):
+                self.tidy()
+                self.index.catch_up()
 
     def _keep_house(self, undoable_since: datetime | None) -> None:
         """Trim the log, and count in the recalls since the last write, where no write came along to do it."""
@@ -279,14 +296,14 @@ class Store(Reader):
             self._commit(batches.Plan(), RunInfo(FOLDING), lambda _: trimmed)
 
     def _compact(self) -> None:
-        for table in TABLES:
-            self.lock.confirm()
-            self.record.compact(table)
-            crash_point(f"{table}-compacted")
-        self.index.sweep()
-        self.index.rebuild()
-        self._drop_damaged()
-        sums.refresh(self.home)
+        with sums.changing(self.home):
+            for table in TABLES:
+                self.lock.confirm()
+                self.record.compact(table)
+                crash_point(f"{table}-compacted")
+            self.index.sweep()
+            self.index.rebuild()
+            self._drop_damaged()
         self.files.remove(_COMPACT_MARK)
         crash_point("compacted")
 
@@ -300,6 +317,7 @@ class Store(Reader):
         """Keep the number of files and versions small; ``apply`` calls this each time, and it is due now and then."""
         for table in TABLES:
             self.record.tidy(table, due=due)
+            crash_point(f"{table}-tidied")
 
     def holder(self) -> Holder | None:
         """Who is writing now."""

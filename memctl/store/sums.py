@@ -7,12 +7,14 @@ be read as if they were data. The writer notes the digest of each new file; on a
 import hashlib
 import json
 import os
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from memctl.store.home import Home
 
 SUMS_FILE = "sums.json"
+_MARK = "sums.todo"
 # LanceDB's hint where the newest version is: rewritten in place, and worthless without the versions themselves.
 _REWRITTEN = {"latest_version_hint.json"}
 
@@ -26,6 +28,27 @@ def refresh(home: Home) -> None:
     current = {name: known[name] if name in known else _digest(path) for name, path in present.items()}
     if current != known:
         home.files().write(SUMS_FILE, json.dumps(current, indent=0).encode())
+
+
+@contextmanager
+def changing(home: Home) -> Iterator[None]:
+    """Note the digests behind a block in which files go; one that dies in it leaves a mark, for ``finish``.
+
+    Without the mark the files that it removed would be taken for lost.
+    """
+    if home.local:
+        home.files().write(_MARK, b"")
+    yield
+    refresh(home)
+    if home.local:
+        home.files().remove(_MARK)
+
+
+def finish(home: Home) -> None:
+    """Note the digests where a writer died while files went."""
+    if home.local and home.files().read(_MARK) is not None:
+        refresh(home)
+        home.files().remove(_MARK)
 
 
 def renew(home: Home) -> None:

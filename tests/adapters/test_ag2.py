@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from autogen import ConversableAgent
 
 from memctl import Memory
 from memctl.adapters import ag2
-from memctl.adapters.ag2 import attach
+from memctl.adapters.ag2 import Attachment, attach
 from memctl.errors import UsageProblem
 from tests.adapters.chatkit import Speaker, group, histories
 
@@ -510,20 +511,72 @@ def test_detaching_learns_the_rest_and_takes_every_hook_away(mem, scope):
         assert agent.hook_lists["process_all_messages_before_reply"] == []
 
 
-def test_a_chat_that_the_program_drops_is_learned_from_all_the_same(mem, scope):
+def dropped_chat(attachment):
+    """Hold a chat with a memory and drop all of it; the garbage collector has not come yet."""
     admin, planner, critic = trio()
-    manager = group(admin, planner, critic)
-    attach(manager, scope, every=100)
-    admin.initiate_chat(manager, message="How often is the ledger backed up?")
-    del admin, planner, critic, manager
+    for agent in (admin, planner, critic):
+        attachment.add(agent)
+    admin.initiate_chat(group(admin, planner, critic), message="How often is the ledger backed up?")
+
+
+def messages_of(mem):
+    return sum(entry.messages for entry in mem._memory.store.transcripts(agent=mem.agent))
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.02)
+
+
+def test_a_chat_that_the_program_drops_is_learned_from_all_the_same(mem):
+    mem.remember("The gateway service listens on port 8443.", type="fact")
+    dropped_chat(Attachment(mem, every=100))
     gc.collect()
 
-    assert len(stored(mem)) == 3
+    wait_until(lambda: messages_of(mem) == 3)
+
+
+def test_a_chat_that_is_dropped_in_the_middle_of_a_write_is_learned_from_after_it(mem):
+    mem.remember("The gateway service listens on port 8443.", type="fact")
+    store = mem._memory.store
+    dropped_chat(Attachment(mem, every=100))
+
+    with store.writing("test"):
+        runs = len(store.runs())
+        gc.collect()
+        assert len(store.runs()) == runs
+
+    wait_until(lambda: messages_of(mem) == 3)
+
+
+class Collecting(Memory):
+    """A memory whose learner meets the garbage collector, as any thread may at any moment."""
+
+    def __init__(self, scope):
+        super().__init__(scope)
+        self.dropped = threading.Event()
+
+    def add(self, *args, **kwargs):
+        assert self.dropped.wait(60)
+        gc.collect()
+        return super().add(*args, **kwargs)
+
+
+def test_a_learner_that_collects_its_own_dropped_chat_does_not_wait_for_itself(mem, scope):
+    mem.remember("The gateway service listens on port 8443.", type="fact")
+    collecting = Collecting(scope)
+    dropped_chat(Attachment(collecting, every=3))
+    collecting.dropped.set()
+
+    wait_until(lambda: messages_of(mem) == 3)
+    mem.remember("The kiosk restarts every Sunday.", type="fact")  # and nobody holds the lock
 
 
 PROGRAM = """
 import sys
-from memctl.adapters.ag2 import attach
+from memctl.adapters.ag2 import Attachment, attach
 from tests.adapters.chatkit import Speaker, group
 
 planner = Speaker("Planner", "Decision: the ledger database is backed up every night at 02:00.")

@@ -91,6 +91,8 @@ STATEMENTS = (
     "SELECT unnest(supersedes), list(text), * FROM facts GROUP BY ALL",
     "SELECT repeat('x', 3000000000)",
     "SELECT list(range) FROM range(200000000)",
+    "SELECT list(range) FROM range(20000000)",
+    "SELECT list(range) FROM range(10000000)",
 )
 
 names = st.one_of(

@@ -123,6 +123,7 @@ def test_an_interrupted_folder_is_whole_and_the_next_run_goes_on_to_the_same_end
     assert b"interrupted" in running.shown
     assert b"Traceback" not in running.shown
     store = open_at(home).store
+    assert store.check() == []
     with store.writing("test"):  # the next writer, which finishes what was accepted
         pass
     assert store.check() == []

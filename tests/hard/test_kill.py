@@ -200,9 +200,9 @@ def test_a_killed_command_leaves_the_store_as_before_it_or_as_after_it(
     else:
         pytest.fail(f"{command} always ended before it could be killed {moment}")
 
-    findings = write_something(home)
-
-    assert findings == []
+    if number % 2:  # the others meet what is left as the next writer does
+        assert Store.open(home).check() == []
+    assert write_something(home) == []
     now, end = picture(home), ends[command].picture
     assert now in (base.before, end)
     again = memctl_here(home, *base.calls[command])

@@ -86,11 +86,48 @@ def test_an_unreadable_file_is_named_in_the_log_and_the_night_ends_with_1(memctl
     assert any("problem" in line and "broken.json" in line for line in log_of(home))
 
 
-def test_a_damaged_store_ends_the_night_with_6(memctl, home, folder):
+def test_a_damaged_store_ends_the_night_with_6_and_the_log_says_so(memctl, home, folder):
     memctl("state", "set", "made", "1")
     (home / "memctl.json").write_text("not json")
 
     assert memctl("nightly", folder).code == 6
+    [line] = log_of(home)
+    assert line.startswith("2026-05-04T09:00:00")
+    assert "failed after" in line
+    assert "memctl.json cannot be read" in line
+
+
+def test_a_night_that_fails_on_the_way_is_in_the_log_and_the_doctor_names_the_cause(memctl, home, folder):
+    memctl("state", "set", "made", "1")
+    with FileLock(home / "lock").held("test", 10):
+        done = memctl("nightly", folder, "--agent", "bakery", "--wait", "0")
+    told = memctl("doctor")
+
+    assert done.code == 5
+    assert len(log_of(home)) == 1
+    assert "is being written by memctl test" in log_of(home)[0]
+    assert told.code == 1
+    assert "failed: The store" in told.out
+
+
+def test_a_second_start_leaves_the_log_to_the_first(memctl, home, folder):
+    memctl("state", "set", "made", "1")
+    with FileLock(home / "nightly.lock").held("nightly", 10):
+        assert memctl("nightly", folder).code == 5
+    assert not (home / LOG_NAME).exists()
+
+
+def test_an_interrupted_night_is_in_the_log(memory, home, folder):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    set_value(memory, "made", "1")
+    seconds = iter([lambda: 0.0, interrupted])
+
+    with pytest.raises(KeyboardInterrupt):
+        nightly(memory, [str(folder)], agent="bakery", max_minutes=1, clock=lambda: next(seconds, lambda: 1.0)())
+
+    assert log_of(home)[0].endswith("failed after 1.0 s: KeyboardInterrupt")
 
 
 def test_a_night_that_has_no_time_left_stops_reading_and_the_next_one_goes_on(memory, folder):

@@ -9,6 +9,7 @@ from memctl.model import State
 from memctl.operations import curate, timeline
 from memctl.operations.exchange import export, import_facts
 from memctl.operations.looking import Wanted, list_facts, show
+from memctl.operations.recall import recall
 from memctl.operations.remember import Entry, read_lines, remember
 from memctl.shapes import fact_shape
 from memctl.times import parse_instant
@@ -121,12 +122,31 @@ def test_a_pinned_fact_is_contested_rather_than_retired_and_people_settle_it(mem
 
     [conflict] = curate.conflicts(memory, "team").data
     assert conflict.sides[0].text == "The session timeout is 30 seconds"
-    assert State.SUPERSEDED not in {fact.state for fact in conflict.sides}
+    assert [fact.state for fact in conflict.sides] == [State.CONTESTED, State.CONTESTED]
+    shown = recall(memory, "what is the session timeout", agent="team").data.hits
+    assert {hit.fact.text for hit in shown} == {fact.text for fact in conflict.sides}
+    assert shown[0].fact.pinned
 
     curate.resolve(memory, conflict.sides[1].id, "keep")
 
     assert active(memory) == {"The session timeout is 45 seconds now, not 30"}
     assert curate.conflicts(memory, "team").data == ()
+
+
+def test_a_pinned_fact_that_a_person_kept_is_contested_only_by_what_is_said_afterwards(memory):
+    [verdict] = told(memory, "The session timeout is 30 seconds", at="2026-03-02")
+    curate.pin(memory, [verdict.fact.id])
+    told(memory, "The session timeout is 45 seconds now, not 30", at="2026-03-20")
+    curate.resolve(memory, verdict.fact.id, "keep")
+    assert active(memory) == {"The session timeout is 30 seconds"}
+
+    told(memory, "The session timeout is 60 seconds now, not 30", at="2026-04-20")
+
+    [conflict] = curate.conflicts(memory, "team").data
+    assert [(fact.text, fact.state) for fact in conflict.sides] == [
+        ("The session timeout is 30 seconds", State.CONTESTED),
+        ("The session timeout is 60 seconds now, not 30", State.CONTESTED),
+    ]
 
 
 def test_forgotten_facts_can_be_restored_and_purged_ones_are_in_no_file(memory, home):

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,12 +15,19 @@ from storekit import MODEL, START, make_fact, message, write
 from memctl.store import Changes, LedgerEntry, RunInfo, StateEntry, Store, StoredMessage
 
 RUN = RunInfo("test")
+PATIENCE = 600  # a busy machine is no fault of the store
 BEFORE = ("after-lock", "journal-temp")
 AFTER = (
     *("journal-written", "facts-written", "messages-written", "transcripts-written", "state-written"),
     *("runs-written", "index-written", "journal-removed"),
 )
 COMPACT = ("facts-compacted", "runs-compacted", "index-rebuilt", "compacted")
+STEPS = {
+    "apply_one": AFTER,
+    "compact": COMPACT,
+    "purge": ("journal-written", "facts-written", "facts-compacted", "index-rebuilt"),
+    "settle": ("facts-tidied", "runs-tidied"),
+}
 
 WORKER = """
 import sys
@@ -53,6 +61,17 @@ def compact(store):
     store.compact()
 
 
+def settle(store):
+    store.settle()
+
+
+def upkeep_many(store):
+    for number in range(2, 10_000):
+        store.apply(batch(number), RUN)
+        store.compact()
+        print(number, flush=True)
+
+
 def purge(store):
     store.purge([make_fact("fact 0 1").id])
 
@@ -64,7 +83,7 @@ def run_worker(home, task, **environment):
 
 def run_killed(home, task, label):
     worker = run_worker(home, task, MEMCTL_CRASH_AT=label)
-    worker.communicate(timeout=60)
+    worker.communicate(timeout=PATIENCE)
     assert worker.returncode == -signal.SIGKILL, label
 
 
@@ -130,6 +149,49 @@ def test_a_purge_that_was_killed_is_finished_by_the_next_writer(begun, label):
     assert sorted(fact.text for fact in store.list_facts()) == ["fact 0 0", "fact 0 2"]
     left = [path for path in begun.rglob("*") if path.is_file() and b"fact 0 1" in path.read_bytes()]
     assert left == []
+
+
+@pytest.mark.parametrize("task", STEPS)
+@pytest.mark.parametrize("look", [Store.check, Store.check_new])
+def test_a_check_takes_no_dead_writer_for_damage(begun, task, look):
+    assert Store.open(begun).check_new() == []
+    for label in STEPS[task]:
+        copy = Path(shutil.copytree(begun, begun.parent / f"{task} {label}"))
+        run_killed(copy, task, label)
+        assert look(Store.open(copy)) == [], label
+
+
+def test_what_is_lost_is_found_though_a_compaction_died(begun):
+    run_killed(begun, "compact", "facts-compacted")
+    store = Store.open(begun)
+    with store.writing("finish"):
+        pass
+    next((begun / "record" / "facts.lance" / "data").iterdir()).unlink()
+    assert "file_missing" in {finding.code for finding in store.check()}
+
+
+def test_a_store_whose_compaction_died_can_be_backed_up(begun, tmp_path):
+    run_killed(begun, "compact", "runs-compacted")
+    Store.open(begun).backup(tmp_path / "backup")
+    assert Store.open(tmp_path / "backup").check() == []
+
+
+def test_a_check_takes_no_writer_at_work_for_damage(begun):
+    worker = run_worker(begun, "upkeep_many")
+    try:
+        assert worker.stdout.readline()
+        for _ in range(6):
+            assert Store.open(begun).check(wait=PATIENCE) == []
+    finally:
+        worker.kill()
+        worker.communicate()
+
+
+def test_real_damage_is_found_while_somebody_else_holds_the_lock(begun):
+    store = Store.open(begun)
+    next((begun / "record" / "facts.lance" / "data").iterdir()).unlink()
+    with Store.open(begun).writing("long"):
+        assert "file_missing" in {finding.code for finding in store.check(wait=0)}
 
 
 def test_recall_counts_are_not_doubled_by_a_kill(begun):

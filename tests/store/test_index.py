@@ -139,6 +139,12 @@ def test_sql_answers_questions(filled):
     assert (names, rows) == (["state", "n"], [("superseded", 1)])
 
 
+def test_an_answer_that_would_fill_the_memory_is_refused(filled):
+    with pytest.raises(UsageProblem, match="larger than 16 MB"):
+        filled.sql("SELECT list(range) FROM range(5000000)")
+    assert len(filled.sql("SELECT list(range) FROM range(1000)")[1][0][0]) == 1000
+
+
 def test_a_query_that_takes_too_long_is_stopped(filled):
     with pytest.raises(UsageProblem, match="longer"):
         filled.sql("SELECT count(*) FROM range(10000000000) a, range(1000) b WHERE a.range % 7 = b.range", seconds=0.2)
