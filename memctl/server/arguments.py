@@ -240,12 +240,12 @@ class Undo(Arguments):
 
 
 class Prune(InScope):
-    """What to retire: by default what has expired."""
+    """What to retire: what has expired, unless something else is asked for."""
 
-    expired: bool = True
+    expired: bool | None = Field(default=None, description="Left out: only where nothing else is asked for.")
     superseded: bool = False
     contested: bool = False
-    older_than: Duration | None = None
+    older_than: Duration | None = Field(default=None, description="For superseded and contested; 90d, if left out.")
     dry_run: bool = False
 
 
@@ -253,6 +253,33 @@ class Export(InScope):
     """Which facts to export: the current ones, or with ``everything`` all states."""
 
     everything: UrlFlag = False
+
+
+class Sql(Arguments):
+    """A question to the index in SQL."""
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=20_000)] = Field(
+        description="One SELECT over facts, messages, transcripts, state and runs."
+    )
+    limit: Limit = 1000
+
+
+class Scrub(Arguments):
+    """Whether to redact, or only to tell what would be."""
+
+    dry_run: bool = False
+
+
+class ChatAt(InScope):
+    """A stored chat: its path, its file name or the beginning of its id; the latest, if left out."""
+
+    name: Annotated[str, StringConstraints(max_length=4000)] = ""
+
+
+class ChatExport(ChatAt):
+    """A stored chat and the form to write it in."""
+
+    format: Literal["groupchat", "json", "text"] = "groupchat"
 
 
 class StateSet(InScope):

@@ -70,7 +70,17 @@ def test_the_reference_is_what_help_prints():
 
 @pytest.mark.parametrize("command", readme.commands())
 def test_every_command_has_an_example_in_its_help(command):
-    assert "Example: memctl" in readme.help_of(command)
+    told = readme.help_of(command)
+    assert "Example: memctl" in told
+    for inner in readme.subcommands(told):
+        assert "Example: memctl" in readme.help_of(command, inner)
+
+
+def test_the_list_of_commands_says_whole_sentences():
+    told = readme.help_of()
+
+    assert "Example: memctl" in told
+    assert "..." not in told.partition("Commands:")[2]
 
 
 def test_no_file_names_this_machine_or_a_registry():
