@@ -40,6 +40,8 @@ def test_every_command_of_the_tour_works(workplace):
     recalled = told['recall "where do the finished files go" --agent quillmark --max-tokens 400']
     assert "NAS" in recalled
     assert told['recall "parental leave in Portugal" --agent quillmark'] == ""
+    assert "quillmark-books" in told["list --agent quillmark --state superseded"]
+    assert "~ " in told["diff 2026-03-05 2026-03-10 --agent quillmark"]
     then = told['recall "where do the finished files go" --agent quillmark --as-of 2026-03-05']
     assert "quillmark-books" in then
     assert "118" in told["state get last-title --agent quillmark"]
