@@ -93,7 +93,7 @@ class LazyBoundary(TyperGroup):
             raise typer.Exit(error.exit_code) from error
         except _MISUSE as error:
             _refuse(error, ctx.invoked_subcommand or "", as_json=as_json)
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, typer.Abort) as error:  # the latter where a question was left without an answer
             print("memctl: interrupted; what was accepted is stored, run it again to go on", file=sys.stderr)
             raise typer.Exit(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:

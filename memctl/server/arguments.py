@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from memctl.errors import UsageProblem
 from memctl.times import parse_instant
 
+_SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]+$"
 _DURATION = r"^([0-9]{1,4}[smhdw]|[0-9]{1,2}y|([0-9]{1,3}[smhdw]){2,3})$"
 LONGEST_TEXT = 4000
@@ -64,7 +65,9 @@ Tag = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=_NO
 Query = Annotated[
     str, StringConstraints(min_length=1, max_length=8000), Field(description="What the agent is about to do.")
 ]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S"), AfterValidator(_visible)]
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=_SOMETHING), AfterValidator(_visible)
+]
 StateKey = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=_NO_CONTROL)]
 Limit = Annotated[int, Field(ge=1, le=1000), BeforeValidator(whole)]
 # In the query of a URL everything is text.

@@ -1,6 +1,8 @@
 """Mistakes on the command line: one clear line, the right exit code, the envelope where JSON was asked for."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 
@@ -179,3 +181,23 @@ def test_closed_streams_are_no_reason_to_fail(memctl, command):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_question_that_is_left_without_an_answer_changes_nothing(memctl):
+    memctl("remember", "The API is written in Go")
+    [fact] = memctl("export").lines
+    screen, terminal = pty.openpty()
+    os.write(screen, b"\x04")  # the end of input, as people type it
+
+    done = subprocess.run(
+        [sys.executable, "-m", "memctl", "forget", fact["id"], "--purge"],
+        stdin=terminal,
+        env=memctl.env(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.returncode == 130
+    assert "interrupted" in done.stderr
+    assert memctl("export").lines == [fact]
