@@ -130,7 +130,8 @@ def _forward(address: Address, argv: list[str], seconds: float | None) -> int | 
     try:
         answer = _ask(address, argv, stdin, seconds)
     except TimeoutError:
-        return _say(f"no answer within {seconds:g} s", 0)
+        _give_back(stdin)
+        return _say(f"no answer within {seconds:g} s", _with_no_time_left(argv))
     except NoAnswer as reason:
         _give_back(stdin)
         return _say(f"{address.text} {reason}; using the memory of this machine", None) if address.chosen else None
@@ -139,6 +140,16 @@ def _forward(address: Address, argv: list[str], seconds: float | None) -> int | 
         _use(address, answer)
         return None
     return _print(answer)
+
+
+def _with_no_time_left(argv: list[str]) -> int | None:
+    """Say nothing; where JSON was asked for, let the command that runs here write the empty answer."""
+    wants_json = "--json" in argv or any(
+        value in ("json", "jsonl", "messages") for _, value in _given(argv, "--format")
+    )
+    if wants_json:
+        sys.argv[1:] = [*argv, "--timeout", "0s"]
+    return None if wants_json else 0
 
 
 def _move_to(address: Address) -> None:

@@ -1,56 +1,96 @@
 """The shapes that cross memctl's borders: facts and messages as JSON, there and back without loss."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 from memctl.model import Fact, Hit, Interval, MemoryType, MessageHit, Problem, RecallBlock, Source, State, Wording
 from memctl.times import iso, parse_instant
 
+Field = Callable[[Any], Any]
 
-def source_shape(source: Source) -> dict[str, Any]:
-    """Say where something was said."""
-    return {
-        "transcript": source.transcript,
-        "message": source.message,
-        "speaker": source.speaker,
-        "quote": source.quote,
-        "at": iso(source.at),
-        "role": source.role,
-    }
+
+def _own(*names: str, of: str = "") -> dict[str, Field]:
+    """Show fields under their own names; ``of`` leads to the part that has them."""
+    return {name: attrgetter(of + name) for name in names}
+
+
+def _score(hit: Hit | MessageHit) -> float:
+    return round(hit.score, 4)
+
+
+# What each noun shows, in this order.
+_SHAPES: dict[type, dict[str, Field]] = {
+    Source: _own("transcript", "message", "speaker", "quote", "at", "role"),
+    Interval: _own("since", "until"),
+    Wording: _own("text", "said_at", "confirmed", "source"),
+    Fact: {
+        **_own("id", "agent", "text", "type", "state", "tags", "said_at", "last_said_at", "recorded_at", "expires_at"),
+        **_own("supersedes", "superseded_by", "contested_with", "because", "rule", "score", "confidence", "confirmed"),
+        **_own("pinned", "uses", "last_used_at", "held", "wordings", "sources"),
+    },
+    Hit: {
+        **_own("id", "text", "type", "state", of="fact."),
+        "score": _score,
+        **_own("agent", "said_at", "expires_at", "tags", "sources", of="fact."),
+    },
+    MessageHit: {
+        **_own("transcript", "message", "speaker", "text"),
+        "score": _score,
+        **_own("said_at", "before", "after"),
+    },
+    RecallBlock: {
+        **_own("query", "agent", "text", "tokens"),
+        "facts": attrgetter("hits"),
+        **_own("messages", "left_out"),
+    },
+    Problem: _own("code", "message", "where", "remedy"),
+}
+
+
+def plain(value: Any) -> Any:
+    """Turn any data of a result into what JSON can say; nouns with a shape of their own use it."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, Hit):
+        return hit_shape(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _shape(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value)
 
 
 def fact_shape(fact: Fact) -> dict[str, Any]:
     """Write a fact as ``export`` does: one flat object, everything in it."""
-    return {
-        "id": fact.id,
-        "agent": fact.agent,
-        "text": fact.text,
-        "type": str(fact.type),
-        "state": str(fact.state),
-        "tags": list(fact.tags),
-        "said_at": iso(fact.said_at),
-        "last_said_at": iso(fact.last_said_at),
-        "recorded_at": iso(fact.recorded_at),
-        "expires_at": iso(fact.expires_at),
-        "supersedes": list(fact.supersedes),
-        "superseded_by": fact.superseded_by,
-        "contested_with": list(fact.contested_with),
-        "because": fact.because,
-        "rule": fact.rule,
-        "score": fact.score,
-        "confidence": fact.confidence,
-        "confirmed": fact.confirmed,
-        "pinned": fact.pinned,
-        "uses": fact.uses,
-        "last_used_at": iso(fact.last_used_at),
-        "held": [{"since": iso(span.since), "until": iso(span.until)} for span in fact.held],
-        "wordings": [_wording_shape(wording) for wording in fact.wordings],
-        "sources": [source_shape(source) for source in fact.sources],
-    }
+    return _shape(fact)
+
+
+def hit_shape(hit: Hit) -> dict[str, Any]:
+    """Write a recalled fact, with the parts of its score where they are known."""
+    parts = {"parts": {name: round(value, 4) for name, value in hit.parts.items()}} if hit.parts else {}
+    return {**_shape(hit), **parts}
+
+
+def block_shape(block: RecallBlock) -> dict[str, Any]:
+    """Write an answer as ``recall --format json`` does."""
+    return _shape(block)
+
+
+def _shape(noun: Any) -> dict[str, Any]:
+    """Write a noun as the table says; one that is not in it, with all its fields."""
+    shown = _SHAPES.get(type(noun)) or _own(*(field.name for field in fields(noun)))
+    return {name: plain(field(noun)) for name, field in shown.items()}
 
 
 def fact_from_shape(shape: Mapping[str, Any]) -> Fact:
@@ -88,101 +128,9 @@ def fact_from_shape(shape: Mapping[str, Any]) -> Fact:
     )
 
 
-def hit_shape(hit: Hit) -> dict[str, Any]:
-    """Write a recalled fact."""
-    fact = hit.fact
-    return {
-        "id": fact.id,
-        "text": fact.text,
-        "type": str(fact.type),
-        "state": str(fact.state),
-        "score": round(hit.score, 4),
-        "agent": fact.agent,
-        "said_at": iso(fact.said_at),
-        "expires_at": iso(fact.expires_at),
-        "tags": list(fact.tags),
-        "sources": [source_shape(source) for source in fact.sources],
-        **({"parts": {name: round(value, 4) for name, value in hit.parts.items()}} if hit.parts else {}),
-    }
-
-
-def message_hit_shape(hit: MessageHit) -> dict[str, Any]:
-    """Write a recalled message."""
-    return {
-        "transcript": hit.transcript,
-        "message": hit.message,
-        "speaker": hit.speaker,
-        "text": hit.text,
-        "score": round(hit.score, 4),
-        "said_at": iso(hit.said_at),
-        "before": hit.before,
-        "after": hit.after,
-    }
-
-
-def block_shape(block: RecallBlock) -> dict[str, Any]:
-    """Write an answer as ``recall --format json`` does."""
-    return {
-        "query": block.query,
-        "agent": block.agent,
-        "text": block.text,
-        "tokens": block.tokens,
-        "facts": [hit_shape(hit) for hit in block.hits],
-        "messages": [message_hit_shape(hit) for hit in block.messages],
-        "left_out": block.left_out,
-    }
-
-
-def problem_shape(problem: Problem) -> dict[str, Any]:
-    """Write a problem as the envelope does."""
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "where": problem.where,
-        "remedy": problem.remedy,
-    }
-
-
 def writable(text: str) -> str:
     """Take a text as it can be embedded, stored and printed: half a surrogate pair cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def plain(value: Any) -> Any:
-    """Turn any data of a result into what JSON can say; nouns with a shape of their own use it."""
-    for kind, shape in _SHAPES:
-        if isinstance(value, kind):
-            return shape(value)
-    if isinstance(value, datetime):
-        return iso(value)
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-_SHAPES: tuple[tuple[type, Any], ...] = (
-    (Fact, fact_shape),
-    (Hit, hit_shape),
-    (MessageHit, message_hit_shape),
-    (RecallBlock, block_shape),
-    (Problem, problem_shape),
-    (Source, source_shape),
-)
-
-
-def _wording_shape(wording: Wording) -> dict[str, Any]:
-    return {
-        "text": wording.text,
-        "said_at": iso(wording.said_at),
-        "confirmed": wording.confirmed,
-        "source": source_shape(wording.source),
-    }
 
 
 def _wordings(shape: Mapping[str, Any], said_at: datetime) -> tuple[Wording, ...]:

@@ -26,13 +26,6 @@ def written(conversation: Any) -> bytes:
     return json.dumps(shapes, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
-def one_turn(text: str, speaker: str = "user") -> bytes:
-    """Write a text that is no conversation as a single turn."""
-    return json.dumps([{"role": "user", "name": speaker, "content": text}], ensure_ascii=False).encode(
-        "utf-8", "replace"
-    )
-
-
 def _messages(conversation: Any) -> Sequence[Any]:
     if isinstance(conversation, Mapping):
         holder = next((conversation[name] for name in _HOLDERS if name in conversation), None)

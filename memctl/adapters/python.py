@@ -13,10 +13,10 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast, overload
 from weakref import WeakValueDictionary
 
-from memctl.adapters.conversations import one_turn, written
+from memctl.adapters.conversations import written
 from memctl.adapters.guard import harmless, log
 from memctl.adapters.placing import among_messages, before_prompt
-from memctl.errors import MemctlError, NoStore, NotFound, UnknownFormat, UsageProblem
+from memctl.errors import NoStore, NotFound, UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, RecallBlock
 from memctl.operations.curate import Curated
@@ -163,12 +163,11 @@ class Memory:
         ``name`` is what its facts cite, ``at`` dates messages that carry no time. A text in which nobody is
         marked as speaking counts as one turn of the user.
         """
-        try:
-            return self._ingest(written(conversation), name, at)
-        except MemctlError as error:
-            if not isinstance(conversation, str) or error.code != UnknownFormat.code:
-                raise
-            return self._ingest(one_turn(conversation), name, at)
+        from memctl.operations.conversation import ingest_conversation
+
+        options = {"agent": self.agent, "at": _instant(at), "stdin_name": name or "conversation"}
+        free = isinstance(conversation, str)
+        return ingest_conversation(self._memory, written(conversation), free=free, **options).data
 
     def remember(
         self,
@@ -265,14 +264,9 @@ class Memory:
         """Pass on what the store had to say; the memory may be used again afterwards."""
         self._memory.close()
 
-    def _ingest(self, data: bytes, name: str, at: Instant) -> Ingested:
-        from memctl.operations.ingest import ingest
-
-        when, called = _instant(at), name or "conversation"
-        return ingest(self._memory, ["-"], agent=self.agent, at=when, stdin=lambda: data, stdin_name=called).data
-
     arecall, aadd, aremember = _twin(recall), _twin(add), _twin(remember)
     awhy, aforget, aclear = _twin(why), _twin(forget), _twin(clear)
+    atranscript = _twin(transcript)
     alist = _twin(list)  # noqa: A003  the method, not the builtin
 
     async def ainject_context(self, query: str, prompt: Any = "", **options: Any) -> Any:

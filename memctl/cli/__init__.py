@@ -8,14 +8,16 @@ import importlib
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memctl import __version__
-from memctl.errors import ExitCode, MemctlError
+from memctl.errors import ExitCode, MemctlError, UsageProblem
 
+# What the command-line library raises for a wrong option or argument; it has no public name of its own.
+_MISUSE: type[Exception] = typer.BadParameter.__mro__[1]
 _MODULES = {
     "ingest": "ingest",
     "remember": "ingest",
@@ -74,6 +76,13 @@ class LazyBoundary(TyperGroup):
             return command
         return command.commands.get(cmd_name) if isinstance(command, TyperGroup) else None
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except _MISUSE as error:
+            _refuse(error, "", as_json="--json" in args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command inside the boundary."""
         as_json = "--json" in sys.argv or "--json" in ctx.args
@@ -82,13 +91,25 @@ class LazyBoundary(TyperGroup):
         except MemctlError as error:
             report(error, ctx.invoked_subcommand or "", as_json=as_json)
             raise typer.Exit(error.exit_code) from error
-        except KeyboardInterrupt as error:
+        except _MISUSE as error:
+            _refuse(error, ctx.invoked_subcommand or "", as_json=as_json)
+        except (KeyboardInterrupt, typer.Abort) as error:  # the latter where a question was left without an answer
             print("memctl: interrupted; what was accepted is stored, run it again to go on", file=sys.stderr)
             raise typer.Exit(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:
             # the reader of our output went away: nothing to say, and nothing more to flush
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(ExitCode.DONE) from error
+
+
+def _refuse(error: Any, command: str, *, as_json: bool) -> NoReturn:
+    """Say what is wrong with a command line, as every other error is said; a bare group shows its help instead."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        raise error
+    path = error.ctx.command_path if error.ctx is not None else "memctl"
+    problem = UsageProblem(reason=error.format_message().rstrip("."), remedy=f"See {path} --help.")
+    report(problem, command if command in _MODULES else "", as_json=as_json)
+    raise typer.Exit(problem.exit_code) from error
 
 
 def report(error: MemctlError, command: str, *, as_json: bool) -> None:
@@ -104,7 +125,10 @@ app = typer.Typer(
     cls=LazyBoundary,
     name="memctl",
     no_args_is_help=True,
-    help="Memory for AutoGen and AG2 group chats: ingest transcripts, recall what matters, forget what does not.",
+    help=(
+        "Memory for AutoGen and AG2 group chats: ingest transcripts, recall what matters, forget what does not.\n\n"
+        'Example: memctl ingest chat.json --agent team && memctl recall "how do we deploy" --agent team'
+    ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -123,7 +147,4 @@ def _root(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version and leave."
     ),
 ) -> None:
-    """Memory for AutoGen and AG2 group chats.
-
-    Example: memctl ingest chat.json --agent team && memctl recall "how do we deploy" --agent team
-    """
+    """Take the options before the command."""

@@ -33,7 +33,7 @@ def config_(context: typer.Context, as_json: AsJson = False) -> None:
         show(Result("config", tuple(load().all())), as_json)
 
 
-@config.command("set")
+@config.command("set", context_settings={"ignore_unknown_options": True})  # -5 is a value
 def set_(name: Name, value: Annotated[str, typer.Argument(help="The value.")], as_json: AsJson = False) -> None:
     """Set a value in the settings file of this store.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from memctl.cli.options import Agent, AsJson, DryRun, Id, Ids, Tags, Wait, Yes, note, open_memory, show
+from memctl.cli.options import Agent, AsJson, DryRun, Id, Ids, Wait, Yes, note, open_memory, show
 from memctl.errors import UsageProblem
 
 app = typer.Typer(rich_markup_mode=None)
@@ -52,7 +52,9 @@ def edit(
     text: Annotated[str | None, typer.Option(help="New words; the old memory stays readable.")] = None,
     kind: Annotated[str | None, typer.Option("--type", "-t", help="Another memory type.")] = None,
     ttl: Annotated[str | None, typer.Option(help="A new time to live from now, or never.")] = None,
-    tags: Tags = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", help="Tags in the place of those it has.", metavar="TAG")
+    ] = None,
     dry_run: DryRun = False,
     wait: Wait = None,
     as_json: AsJson = False,
@@ -126,7 +128,9 @@ def restore(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring back forgotten, expired, superseded or quarantined memories, or a whole store from a backup.
+    """Bring back memories, or a whole store from a backup.
+
+    Memories may be forgotten, expired, superseded or quarantined.
 
     Example: memctl restore a1b2c3d4
     """
@@ -135,6 +139,10 @@ def restore(
 
     if bool(facts) == (backup is not None):
         raise UsageProblem(reason="give either ids or --backup")
+    if backup is not None and dry_run:
+        raise UsageProblem(
+            reason="--dry-run does not go with --backup", remedy="Look into a backup with MEMCTL_HOME set to it."
+        )
     with open_memory(wait=wait) as memory:
         if backup is not None:
             show(restore_backup(memory, backup), as_json)

@@ -47,6 +47,10 @@ def import_(
     Example: memctl import payments.jsonl
     """
     from memctl.operations.exchange import import_facts
+    from memctl.operations.lines import refuse_if_nothing_was_taken
 
     with open_memory(wait=wait) as memory:
-        show(import_facts(memory, lines_of(source), source, agent=agent, dry_run=dry_run), as_json)
+        result = import_facts(memory, lines_of(source), source, agent=agent, dry_run=dry_run)
+    taken = result.data.added + result.data.changed + result.data.unchanged
+    refuse_if_nothing_was_taken(result.problems, taken, source)
+    show(result, as_json)

@@ -35,7 +35,7 @@ def ingest(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read saved group chats and keep what a colleague would want to know next month.
+    """Read saved group chats and keep what a colleague should know.
 
     Example: memctl ingest chats/ --agent payments-team
     """
@@ -79,18 +79,20 @@ def remember(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Store facts by hand; they are judged against what is known like any others.
+    """Store facts by hand. They are judged against what is known like any others.
 
     Example: memctl remember "Deploys go out on Tuesdays" --agent payments-team --type decision
     """
     from dataclasses import replace
 
+    from memctl.operations.lines import refuse_if_nothing_was_taken
     from memctl.operations.remember import Entry, read_lines
     from memctl.operations.remember import remember as run
 
     if (text is None) == (source is None):
         raise UsageProblem(reason="give either a text or --from", remedy='Such as: memctl remember "We use Fly".')
     entries, problems = read_lines(lines_of(source), source) if source else ([], [])
+    refuse_if_nothing_was_taken(problems, len(entries), source or "")
     entries = [replace(entry, agent=entry.agent or agent) for entry in entries]
     if text is not None:
         entries = [Entry(text, agent, kind, at, ttl, tuple(tag or ()))]
@@ -106,9 +108,11 @@ def lines_of(source: str) -> Iterator[str]:
         # not splitlines: a JSON string may hold characters that Unicode counts as the end of a line
         yield from data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        raise UnreadableInput(path=source, reason=f"byte {error.start} is not UTF-8") from error
+        remedy = "Save it as UTF-8."
+        raise UnreadableInput(path=source, reason=f"byte {error.start} is not UTF-8", remedy=remedy) from error
     except OSError as error:
-        raise UnreadableInput(path=source, reason=error.strerror or str(error)) from error
+        reason = (error.strerror or str(error)).lower()
+        raise UnreadableInput(path=source, reason=reason, remedy="Check the path and its permissions.") from error
 
 
 @contextmanager

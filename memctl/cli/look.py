@@ -30,7 +30,7 @@ def list_(
     as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
-    """List memories, newest first: the ones that hold now, or with --state others.
+    """List memories, newest first. Shown are those that hold now, or with --state others.
 
     Example: memctl list --agent payments-team --type decision --since 2026-05-01
     """
@@ -69,7 +69,7 @@ def why(
     around: Annotated[int, typer.Option(help="Turns to show before and after.", min=0)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Tell where a memory comes from: the quote, the speaker, the file and message, and the rule that kept it.
+    """Tell where a memory comes from. Shown are the quote, speaker, file and message, and the rule that kept it.
 
     Example: memctl why a1b2c3d4
     """
@@ -81,7 +81,7 @@ def why(
 
 @app.command()
 def stats(agent: Agent = None, as_json: AsJson = False) -> None:
-    """Count memories by agent, type, state and month, and measure the store.
+    """Count memories by agent, type, state and month. The store is measured, too.
 
     Example: memctl stats --agent payments-team
     """
@@ -109,7 +109,7 @@ def sql(
 
 @app.command()
 def audit(agent: Agent = None, as_json: AsJson = False) -> None:
-    """Measure rot: duplicates, near-duplicates, recall loops, secrets, stale and unsourced memories.
+    """Measure rot: duplicates, loops, secrets, stale memories.
 
     Example: memctl audit --agent payments-team
     """

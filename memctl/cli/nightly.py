@@ -25,7 +25,9 @@ def nightly(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do the night's work: ingest what is new, prune, fold recall counts, compact, check, report.
+    """Do the night's work: ingest, prune, compact, check, report.
+
+    Read is what is new; what was recalled is counted in.
 
     Example: memctl nightly chats/ --agent payments-team --max-minutes 30
     """

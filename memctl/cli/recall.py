@@ -2,16 +2,19 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from memctl.cli.options import Agent, AsJson, AsOf, Tags, Types, note, open_memory
 from memctl.errors import MemctlError, UnreadableInput, UsageProblem
-from memctl.model import RecallBlock, Result
+from memctl.model import Problem, RecallBlock, Result
 from memctl.times import parse_duration, parse_instant
+
+if TYPE_CHECKING:
+    from memctl.operations.recall import Asked, Line
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -42,13 +45,13 @@ def recall(
     strict: Annotated[bool, typer.Option("--strict", help="Fail where there is no store or it is damaged.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the team remembers about QUERY, as a block for a prompt.
+    """Print what is remembered about QUERY, as a block for a prompt.
 
     Nothing remembered is an empty block and exit code 0.
 
     Example: memctl recall "deploying the payments service" --agent payments-team --max-tokens 800
     """
-    from memctl.operations.recall import Asked
+    from memctl.operations.recall import Asked, empty
 
     if (query is None) == (source is None):
         raise UsageProblem(reason="give either a question or --from", remedy='Such as: memctl recall "how we deploy".')
@@ -68,22 +71,50 @@ def recall(
         heading=heading,
     )
     seconds = parse_duration(timeout).total_seconds() if timeout else None
-    result = _in_time(lambda: _answer(query, source, agent, asked, strict=strict), seconds)
-    _print(result, "json" if as_json else format_name, many=source is not None, envelope=as_json, explain=explain)
+    questions, problems = _questions(source, agent)
+    result = _in_time(lambda: _answer(query, questions, problems, agent, asked, strict=strict), seconds)
+    how: dict[str, Any] = {
+        "format_name": format_name,
+        "many": source is not None,
+        "envelope": as_json,
+        "explain": explain,
+    }
+    if result is None:
+        _leave_with_nothing(empty(query, questions, agent, ()), how)
+    _print(result, **how)
 
 
-def _answer(query: str | None, source: str | None, agent: str | None, asked: Any, *, strict: bool) -> Result[Any]:
-    """Ask the memory; where it fails and ``strict`` is off, the answer is empty and the reason goes to stderr."""
+def _questions(source: str | None, agent: str | None) -> "tuple[list[Line], list[Problem]]":
+    """Read what ``--from`` names, before the clock runs; refused where nothing in it is a question."""
     from memctl.cli.ingest import lines_of
-    from memctl.operations.recall import empty, read_questions, recall, recall_many
+    from memctl.operations.lines import refuse_if_nothing_was_taken
+    from memctl.operations.recall import read_questions
 
-    questions, problems = read_questions(lines_of(source), source, agent) if source else ([], [])
+    if source is None:
+        return [], []
+    questions, problems = read_questions(lines_of(source), source, agent)
+    refuse_if_nothing_was_taken(problems, len(questions), source)
+    return questions, problems
+
+
+def _answer(
+    query: str | None,
+    questions: "Sequence[Line]",
+    problems: Sequence[Problem],
+    agent: str | None,
+    asked: "Asked",
+    *,
+    strict: bool,
+) -> Result[Any]:
+    """Ask the memory; where it fails and ``strict`` is off, the answer is empty and the reason goes to stderr."""
+    from memctl.operations.recall import empty, recall, recall_many
+
     try:
         with open_memory() as memory:
             if strict:
                 _ = memory.store  # raises where there is none
-            if source is None:
-                return recall(memory, query or "", agent=agent, asked=asked)
+            if query is not None:
+                return recall(memory, query, agent=agent, asked=asked)
             return recall_many(memory, questions, asked=asked, problems=problems)
     except (UsageProblem, UnreadableInput):
         raise
@@ -94,10 +125,12 @@ def _answer(query: str | None, source: str | None, agent: str | None, asked: Any
         return empty(query, questions, agent, problems)
 
 
-def _in_time(work: Callable[[], Result[Any]], seconds: float | None) -> Result[Any]:
-    """Wait no longer than ``seconds``; after that the process ends with an empty answer and code 0."""
+def _in_time(work: Callable[[], Result[Any]], seconds: float | None) -> Result[Any] | None:
+    """Wait no longer than ``seconds``; None where the work goes on after that, in a thread that nobody waits for."""
     if seconds is None:
         return work()
+    if not seconds:
+        return None
     done: list[Result[Any] | BaseException] = []
 
     def run() -> None:
@@ -111,15 +144,22 @@ def _in_time(work: Callable[[], Result[Any]], seconds: float | None) -> Result[A
     worker.join(seconds)
     if not done:
         note(f"no answer within {seconds:g} s")
-        sys.stderr.flush()
-        os._exit(0)
+        return None
     if isinstance(done[0], BaseException):
         raise done[0]
     return done[0]
 
 
+def _leave_with_nothing(nothing: Result[Any], how: dict[str, Any]) -> NoReturn:
+    """Print an empty answer, as JSON where that was asked for, and end with code 0 whatever still runs."""
+    _print(nothing, **how)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
+
+
 def _print(result: Result[Any], format_name: str, *, many: bool, envelope: bool, explain: bool) -> None:
-    from memctl.render import show
+    from memctl.render import complain, show
     from memctl.render.recalling import write_blocks
 
     blocks: tuple[RecallBlock, ...] = result.data if many else (result.data,)
@@ -127,7 +167,6 @@ def _print(result: Result[Any], format_name: str, *, many: bool, envelope: bool,
         show(result, as_json=True)
     else:
         write_blocks(blocks, format_name, explain=explain)
-        for problem in result.problems:
-            note(f"{problem.message} {problem.remedy}")
+        complain(result.problems)
     if result.problems:
         raise typer.Exit(1)

@@ -29,7 +29,9 @@ def serve(
         str | None, typer.Option("--socket", help="Listen on this socket file as well.", metavar="PATH")
     ] = None,
 ) -> None:
-    """Serve the memory over HTTP until interrupted; commands on this machine then go through it and start at once.
+    """Serve the memory over HTTP until interrupted.
+
+    Commands on this machine then go through it and start at once.
 
     The documentation of all requests is at /docs, for machines at /openapi.json.
 
@@ -54,7 +56,9 @@ def mcp(
     agent: Agent = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Offer nothing that changes the memory.")] = False,
 ) -> None:
-    """Offer the memory to a model over the Model Context Protocol, on standard input and output.
+    """Offer the memory to models over the Model Context Protocol.
+
+    It speaks on standard input and output.
 
     Example: memctl mcp --agent payments-team
     """
@@ -71,7 +75,7 @@ def create(
     name: Annotated[str, typer.Option(help="What the key is for.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a key to one scope and print it; it is shown this once and kept nowhere.
+    """Make a key to one scope and print it. It is shown this once and kept nowhere.
 
     Example: memctl key create --agent payments-team --read-only
     """

@@ -22,7 +22,7 @@ def _group() -> None:
     """Keep the group a group, though it has one member."""
 
 
-@state.command("set")
+@state.command("set", context_settings={"ignore_unknown_options": True})  # -5 is a value
 def set_(
     key: Key,
     value: Annotated[str, typer.Argument(help="JSON; what is not JSON is taken as a text.")],

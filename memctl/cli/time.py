@@ -12,7 +12,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def history(fact: Id, as_json: AsJson = False) -> None:
-    """Show every version of a memory: who said it, when, and why it changed.
+    """Show every version of a memory. With it, who said it, when, and why it changed.
 
     Example: memctl history a1b2c3d4
     """
@@ -29,7 +29,7 @@ def diff(
     agent: Agent = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what the team learned, changed and dropped between two dates.
+    """Tell what was learned, changed and dropped between two dates.
 
     Example: memctl diff 2026-05-01 2026-06-01 --agent payments-team
     """

@@ -1,6 +1,5 @@
 """Upkeep of the store."""
 
-from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -16,23 +15,26 @@ def prune(
     expired: Annotated[bool, typer.Option("--expired", help="Retire what has expired (the default).")] = False,
     superseded: Annotated[bool, typer.Option("--superseded", help="Forget what was replaced long ago.")] = False,
     contested: Annotated[bool, typer.Option("--contested", help="Forget what waited for a decision too long.")] = False,
-    older_than: Annotated[str, typer.Option(help="How long ago, for --superseded and --contested.")] = "90d",
+    older_than: Annotated[
+        str | None, typer.Option(help="How long ago, for --superseded and --contested (default: 90d).")
+    ] = None,
     agent: Agent = None,
     dry_run: DryRun = False,
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Retire memories that have outlived their time; undo brings them back.
+    """Retire memories that have outlived their time. Undo brings them back.
 
     Example: memctl prune --expired --dry-run
     """
+    from memctl.operations.upkeep import PRUNED_AFTER
     from memctl.operations.upkeep import prune as run
 
-    age: timedelta = parse_duration(older_than)
+    age = parse_duration(older_than) if older_than else PRUNED_AFTER
     with open_memory(wait=wait) as memory:
         result = run(
             memory,
-            expired=expired or not (superseded or contested),
+            expired=expired or None,
             superseded=superseded,
             contested=contested,
             older_than=age,
@@ -44,7 +46,7 @@ def prune(
 
 @app.command()
 def compact(wait: Wait = None, as_json: AsJson = False) -> None:
-    """Merge small files and drop old versions; afterwards nothing that was purged is left in any file.
+    """Merge small files and drop old versions. Afterwards nothing that was purged is left in any file.
 
     Example: memctl compact
     """
@@ -60,7 +62,7 @@ def check(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the record with the index and look for damage; reads only, unless --repair.
+    """Compare the record with the index and look for damage. Reads only, unless --repair.
 
     Example: memctl check
     """
@@ -104,7 +106,7 @@ def backup(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the store as it is at one instant, also while others write.
+    """Copy the store as it is at one instant. Others may write meanwhile.
 
     Example: memctl backup /backups/memory-2026-05-04
     """
@@ -116,7 +118,7 @@ def backup(
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Say on one screen whether everything is in order, and what to do about what is not.
+    """Say on one screen whether everything is in order. What is not, comes with what to do.
 
     Example: memctl doctor
     """

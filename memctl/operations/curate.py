@@ -8,7 +8,8 @@ from memctl.errors import NotFound, UsageProblem
 from memctl.extraction.llm_cache import LlmCache, default_folder
 from memctl.extraction.redact import redact
 from memctl.memory import OpenMemory
-from memctl.model import Action, Fact, Interval, MemoryType, Result, Source, State, Verdict, Wording
+from memctl.model import Action, Fact, Interval, Result, Source, State, Verdict, Wording
+from memctl.operations.remember import checked_text, checked_type
 from memctl.rules.identity import fact_id
 from memctl.rules.terms import analyse
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo
@@ -72,23 +73,22 @@ def resolve(memory: OpenMemory, id_prefix: str, way: str, *, dry_run: bool = Fal
 def edit(memory: OpenMemory, id_prefix: str, change: Edit, *, dry_run: bool = False) -> Result[Curated]:
     """Change a fact by hand; a new text makes a new fact that supersedes the old one."""
     fact = memory.store.fact(id_prefix)
-    if change.type is not None and change.type not in list(MemoryType):
-        raise UsageProblem(reason=f"there is no memory type {change.type!r}", remedy=f"Use {', '.join(MemoryType)}.")
+    text = fact.text if change.text is None else checked_text(change.text)
     now = memory.now()
     after = replace(
         fact,
-        type=MemoryType(change.type) if change.type else fact.type,
+        type=fact.type if change.type is None else checked_type(change.type),
         expires_at=_new_expiry(fact, change.ttl, now),
         tags=tuple(change.tags) if change.tags is not None else fact.tags,
         because="edited by hand",
         rule=BY_HAND,
     )
-    if change.text is None or change.text.strip() == fact.text:
+    if text == fact.text:
         if after == replace(fact, because=after.because, rule=after.rule):
             raise UsageProblem(reason="nothing to change", remedy="Give another text, type, lifetime or tag.")
         return _write(memory, "edit", [_verdict(Action.EDIT, fact, after)], dry_run=dry_run)
-    text = redact(" ".join(change.text.split()), memory.cleaning_rules().redaction).text
-    return _write(memory, "edit", _reworded(fact, after, text, now), dry_run=dry_run)
+    safe = redact(text, memory.cleaning_rules().redaction).text
+    return _write(memory, "edit", _reworded(fact, after, safe, now), dry_run=dry_run)
 
 
 def pin(memory: OpenMemory, ids: Sequence[str], *, pinned: bool = True, dry_run: bool = False) -> Result[Curated]:
@@ -117,6 +117,7 @@ def forget(memory: OpenMemory, facts: Sequence[Fact], *, purge: bool = False, dr
     verdicts = [
         _verdict(Action.FORGET, fact, replace(fact, state=State.FORGOTTEN, because="forgotten by hand", rule=BY_HAND))
         for fact in facts
+        if purge or fact.state is not State.FORGOTTEN
     ]
     if not purge:
         return _write(memory, "forget", verdicts, dry_run=dry_run)

@@ -1,6 +1,5 @@
 """Moving memory between stores: JSON lines out and in, without loss."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Problem, Result
+from memctl.operations.lines import take_lines
 from memctl.operations.looking import CURRENT
 from memctl.rules.history import held_as_said
 from memctl.rules.terms import analyse
@@ -16,7 +16,7 @@ from memctl.store import Store
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo
 
 _BATCH = 512
-_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+_REMEDY = "Give what memctl export wrote."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,7 @@ def import_facts(
 def read_facts(lines: Iterable[str], name: str, agent: str | None) -> Lines:
     """Read export lines; a line that is none is a problem that names its place. The last line of an id wins."""
     read = Lines()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            _take_in(_moved(json.loads(line), agent), read)
-        except (*_UNREADABLE, UsageProblem) as error:
-            reason = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-            read.problems.append(Problem("line_unreadable", f"{name}, line {number}: {reason}", f"{name}:{number}"))
+    read.problems += take_lines(lines, name, lambda shape, _: _take_in(_moved(shape, agent), read), remedy=_REMEDY)
     return read
 
 

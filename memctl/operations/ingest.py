@@ -34,6 +34,7 @@ from memctl.operations.reading import (
 )
 from memctl.rules.terms import analyse
 from memctl.store.types import Changes, RunInfo, StoredMessage
+from memctl.transcripts.detect import refuse_unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,6 +115,8 @@ def ingest(
     ``deadline`` is asked before each batch but the first; True ends the run early.
     ``alone`` makes a single file that cannot be read an error instead of a problem.
     """
+    if format is not None:
+        refuse_unknown(format)
     scope = memory.scope(agent)
     largest = int(memory.settings["ingest.max_megabytes"]) * 1_000_000
     reading = Reading(scope, at, format, memory.cleaning_rules(), again, largest)
@@ -158,7 +161,7 @@ def _planned(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, led
     )
 
 
-_OUT_OF_TIME = Problem("out_of_time", "the time for this run was used up", "", "Run it again to go on.")
+_OUT_OF_TIME = Problem("out_of_time", "The time for this run was used up.", "", "Run it again to go on.")
 
 
 def _batches(memory: OpenMemory, listed: Sequence[Listed], reading: Reading, ledger: Ledger) -> Iterator[list[Step]]:

@@ -10,6 +10,7 @@ from memctl.memory import OpenMemory
 from memctl.model import Fact, MemoryType, Result, Source, State
 from memctl.rules.history import state_at
 from memctl.rules.lifetime import recency, reinforcement
+from memctl.store.filters import both, literal
 from memctl.store.types import Filter, StoredMessage
 
 CURRENT = (State.ACTIVE, State.CONTESTED)
@@ -74,12 +75,17 @@ def list_facts(
     """List facts; without a state, the ones that hold now (or held at ``as_of``)."""
     if as_of is not None:
         return Result("list", _listed_then(memory, wanted, sort, limit, as_of))
-    states = tuple(wanted.states) or CURRENT
     now = memory.now()
-    meant = to_filter(wanted, states=_with_lapsed(states), alive_at=now if not wanted.states else None)
-    found = [_lapsed(fact, now) for fact in memory.store.list_facts(meant, sort=sort, limit=limit)]
-    kept = [fact for fact in found if fact.state in states]
-    return Result("list", Listed(tuple(kept), memory.store.count_facts(meant) if len(found) == limit else len(kept)))
+    if not wanted.states or not {*CURRENT, State.EXPIRED} & set(wanted.states):
+        states = tuple(wanted.states) or CURRENT
+        meant = to_filter(wanted, states=states, alive_at=None if wanted.states else now)
+        found = tuple(memory.store.list_facts(meant, sort=sort, limit=limit))
+        return Result("list", Listed(found, memory.store.count_facts(meant) if len(found) == limit else len(found)))
+    # whether a fact has expired is told by the clock, not by its row: only then can the limit be applied
+    meant = to_filter(wanted, states=_with_lapsed(wanted.states))
+    known = [_lapsed(fact, now) for fact in memory.store.list_facts(meant, sort=sort)]
+    kept = [fact for fact in known if fact.state in wanted.states]
+    return Result("list", Listed(tuple(kept[:limit]), len(kept)))
 
 
 def show(memory: OpenMemory, id_prefix: str) -> Result[Shown]:
@@ -126,11 +132,18 @@ def _around(memory: OpenMemory, agent: str, source: Source, reach: int) -> tuple
     if source.message is None:
         return ()
     near = range(source.message - reach, source.message + reach + 1)
-    for entry in memory.store.transcripts(agent=agent, path=source.transcript):
-        found = tuple(item for item in memory.store.messages_of(entry.id) if item.message.index in near)
+    for name in _chats_read_from(memory, agent, source.transcript):
+        found = tuple(item for item in memory.store.messages_of(name) if item.message.index in near)
         if found:
             return found
     return ()
+
+
+def _chats_read_from(memory: OpenMemory, agent: str, path: str) -> list[str]:
+    """Name the chats that have messages of a file; the ledger may know a chat by the file it went on in."""
+    where = both(f"agent = {literal(agent)}", f"path = {literal(path)}")
+    rows = memory.store.record.rows("messages", columns=["transcript_id"], where=where)
+    return list(dict.fromkeys(row["transcript_id"] for row in rows))
 
 
 def to_filter(wanted: Wanted, **more: Any) -> Filter:
@@ -158,7 +171,7 @@ def _known(given: Sequence[str], kind: type[MemoryType] | type[State], what: str
 
 def _with_lapsed(states: Sequence[str]) -> tuple[str, ...]:
     """Asking for expired facts includes those whose time ended but which no prune has marked yet."""
-    return (*states, State.ACTIVE) if State.EXPIRED in states and State.ACTIVE not in states else tuple(states)
+    return tuple(dict.fromkeys((*states, *CURRENT))) if State.EXPIRED in states else tuple(states)
 
 
 def _lapsed(fact: Fact, now: datetime) -> Fact:

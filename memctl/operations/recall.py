@@ -1,6 +1,5 @@
 """Recall: a question in, the block for a prompt out. Reads the record only, never waits, never commits."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memctl.errors import UsageProblem
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Hit, MemoryType, MessageHit, Problem, RecallBlock, Result, State
+from memctl.operations.lines import take_lines
 from memctl.rules.deep import Turn, score_turns
 from memctl.rules.history import holds_at
 from memctl.rules.layout import Layout
@@ -88,14 +88,8 @@ def recall_many(
 
 def read_questions(lines: Iterable[str], source: str, agent: str | None = None) -> tuple[list[Line], list[Problem]]:
     """Read JSON lines ``{"query", "agent"?, "as_of"?}``; a line that is none is a Problem and answers to nothing."""
-    questions, problems = [], []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            questions.append(_line(line, agent))
-        except UsageProblem as error:
-            problems.append(Problem("line_unreadable", str(error), f"{source}:{number}", error.remedy))
+    questions: list[Line] = []
+    problems = take_lines(lines, source, lambda read, _: questions.append(_line(read, agent)), remedy=_LINE_REMEDY)
     return questions, problems
 
 
@@ -113,13 +107,9 @@ def scope_chain(agent: str) -> list[str]:
     return list(dict.fromkeys([*above, GLOBAL_SCOPE]))
 
 
-def _line(text: str, agent: str | None) -> Line:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageProblem(reason=f"not JSON: {error}", remedy=_LINE_REMEDY) from error
+def _line(read: Any, agent: str | None) -> Line:
     if not isinstance(read, dict) or not isinstance(read.get("query"), str):
-        raise UsageProblem(reason="no query in it", remedy=_LINE_REMEDY)
+        raise UsageProblem(reason='not an object with a "query"')
     as_of = read.get("as_of")
     scope = read.get("agent")
     return Line(

@@ -1,6 +1,5 @@
 """Remember: facts told by hand, through the same judge as everything else."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,14 @@ from memctl.extraction.redact import redact
 from memctl.memory import OpenMemory
 from memctl.model import Claim, MemoryType, Problem, Result, Source, Verdict
 from memctl.operations.learning import judge_claims
+from memctl.operations.lines import take_lines
 from memctl.shapes import writable
 from memctl.store.types import Changes, RunInfo
 from memctl.times import later, parse_duration, parse_instant
 
 _LONGEST_TEXT = 4000
 BY_HAND = "by hand"
+_LINE_REMEDY = 'Write lines like {"text": "We use Fly", "type": "decision"}.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,7 @@ def remember(memory: OpenMemory, entries: Sequence[Entry], *, dry_run: bool = Fa
 def read_lines(lines: Iterable[str], name: str) -> tuple[list[Entry], list[Problem]]:
     """Read ``--from`` lines: ``{"text", "agent"?, "type"?, "at"?, "ttl"?, "tags"?}``; a bad line is a problem."""
     entries: list[Entry] = []
-    problems: list[Problem] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            entries.append(_entry(json.loads(line), number))
-        except (ValueError, TypeError, RecursionError, UsageProblem) as error:
-            reason = str(error) or "too deeply nested"
-            problems.append(Problem("line_unreadable", f"{name}, line {number}: {reason}", f"{name}:{number}"))
+    problems = take_lines(lines, name, lambda shape, number: entries.append(_entry(shape, number)), remedy=_LINE_REMEDY)
     return entries, problems
 
 
@@ -101,17 +94,11 @@ def _optional_text(shape: dict[str, Any], name: str) -> str | None:
 
 def _checked(entry: Entry) -> None:
     """Refuse what cannot be remembered, before anything is written."""
-    if not _one_line(entry.text):
-        raise UsageProblem(reason="there is nothing to remember in an empty text")
-    if len(entry.text) > _LONGEST_TEXT:
-        raise UsageProblem(
-            reason=f"a memory is at most {_LONGEST_TEXT} characters long, this has {len(entry.text)}",
-            remedy="Ingest long text as a transcript instead.",
-        )
-    if entry.type is not None and entry.type not in list(MemoryType):
-        raise UsageProblem(reason=f"there is no memory type {entry.type!r}", remedy=f"Use {', '.join(MemoryType)}.")
+    checked_text(entry.text)
+    if entry.type is not None:
+        checked_type(entry.type)
     if entry.at is not None:
-        parse_instant(entry.at)
+        parse_instant(entry.at, what="at")
     if entry.ttl is not None:
         parse_duration(entry.ttl)
 
@@ -122,7 +109,7 @@ def _claims(memory: OpenMemory, entries: Sequence[Entry]) -> list[Claim]:
     texts = []
     for entry in entries:
         _checked(entry)
-        texts.append(redact(_one_line(entry.text), rules.redaction).text)
+        texts.append(redact(checked_text(entry.text), rules.redaction).text)
     untyped = [text for entry, text in zip(entries, texts, strict=True) if entry.type is None]
     guessed = iter(memory.types_of(untyped))
     return [
@@ -148,6 +135,22 @@ def _claim(memory: OpenMemory, entry: Entry, text: str, kind: MemoryType) -> Cla
     )
 
 
-def _one_line(text: str) -> str:
+def checked_text(text: str) -> str:
+    """Give a text as one line of printable characters; raises UsageProblem where it is no memory."""
     printable = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(writable(printable).split())
+    line = " ".join(writable(printable).split())
+    if not line:
+        raise UsageProblem(reason="there is nothing to remember in an empty text")
+    if len(text) > _LONGEST_TEXT:
+        raise UsageProblem(
+            reason=f"a memory is at most {_LONGEST_TEXT} characters long, this has {len(text)}",
+            remedy="Ingest long text as a transcript instead.",
+        )
+    return line
+
+
+def checked_type(name: str) -> MemoryType:
+    """Give the memory type of that name; raises UsageProblem where there is none."""
+    if name not in list(MemoryType):
+        raise UsageProblem(reason=f"there is no memory type {name!r}", remedy=f"Use {', '.join(MemoryType)}.")
+    return MemoryType(name)

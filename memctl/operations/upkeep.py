@@ -16,6 +16,7 @@ from memctl.store.types import Changes, FactWrite, Filter, RunInfo, StoredMessag
 from memctl.times import parse_duration
 
 _BATCH = 512
+PRUNED_AFTER = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +69,21 @@ class Reembedded:
 def prune(
     memory: OpenMemory,
     *,
-    expired: bool = True,
+    expired: bool | None = None,
     superseded: bool = False,
     contested: bool = False,
-    older_than: timedelta = timedelta(0),
+    older_than: timedelta = PRUNED_AFTER,
     agent: str | None = None,
     dry_run: bool = False,
 ) -> Result[Pruned]:
-    """Retire what has outlived its time; with the flags also old superseded or contested facts. Undoable."""
+    """Retire what has expired, or with the flags what was superseded or contested long ago. Undoable.
+
+    ``expired`` None stands for: where nothing else was asked for.
+    """
     now = memory.now()
     scope = (agent,) if agent else ()
     verdicts: list[Verdict] = []
-    if expired:
+    if expired or (expired is None and not superseded and not contested):
         due = memory.store.all_facts(Filter(agents=scope, states=(State.ACTIVE, State.CONTESTED), expired_at=now))
         verdicts += review(list(due), now)
     if superseded:

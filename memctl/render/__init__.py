@@ -6,10 +6,11 @@ that operations return data only. rich is imported only where something is drawn
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from memctl.model import Result
-from memctl.shapes import plain, problem_shape
+from memctl.model import Problem, Result
+from memctl.shapes import plain
 
 ENVELOPE_VERSION = 1
 
@@ -21,7 +22,7 @@ def envelope(result: Result[Any]) -> dict[str, Any]:
         "command": result.command,
         "status": result.status,
         "data": plain(result.data),
-        "problems": [problem_shape(problem) for problem in result.problems],
+        "problems": plain(result.problems),
     }
 
 
@@ -33,5 +34,11 @@ def show(result: Result[Any], *, as_json: bool = False, **how: Any) -> None:
     from memctl.render.people import PEOPLE
 
     PEOPLE[result.command](result, **how)
-    for problem in result.problems:
-        print(" ".join(f"memctl: {problem.message} {problem.remedy}".split()), file=sys.stderr)
+    complain(result.problems)
+
+
+def complain(problems: Iterable[Problem]) -> None:
+    """Say what went wrong on the way, a line a problem, on stderr."""
+    for problem in problems:
+        message = problem.message.rstrip(".")
+        print(" ".join(f"memctl: {message}. {problem.remedy}".split()), file=sys.stderr)

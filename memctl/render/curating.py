@@ -34,32 +34,38 @@ def conflicts(result: Result[tuple[Conflict, ...]], **_: Any) -> None:
     if not result.data:
         line("No conflicts.")
         return
+    sides = [(number, side) for number, conflict in enumerate(result.data, 1) for side in conflict.sides]
     if not on_terminal():
-        for conflict in result.data:
-            table((), [("\t".join((f.id, day(f.said_at), f.speaker, f.text)),) for f in conflict.sides])
+        table((), [(number, f.id, day(f.said_at), f.speaker, f.text) for number, f in sides])
         return
-    rows = []
-    for number, conflict in enumerate(result.data, 1):
-        for side in conflict.sides:
-            rows.append((number, short(side), f"{day(side.said_at)} {side.speaker}", side.text))
+    rows = [(number, short(f), f"{day(f.said_at)} {f.speaker}", f.text) for number, f in sides]
     table(("", "id", "said", "memory"), rows, grow="memory")
     line("Settle one with: memctl resolve ID --keep (or --drop, --both)", "dim")
 
 
 def log(result: Result[tuple[Run, ...]], **_: Any) -> None:
     """The runs, newest first."""
-    rows = [
-        (run.id, minute(run.started_at), run.command, run.facts_added, run.facts_changed, _fate(run), run.args)
-        for run in result.data
-    ]
-    table(("run", "when", "command", "added", "changed", "", "what"), rows, grow="what")
+    if not on_terminal():
+        table((), [_run_columns(run) for run in result.data])
+        return
+    rows = [(run.id, run.command, run.facts_added, run.facts_changed, _story(run)) for run in result.data]
+    table(("run", "command", "new", "changed", "what"), rows, grow="what")
+
+
+def _run_columns(run: Run) -> tuple[object, ...]:
+    return run.id, minute(run.started_at), run.command, run.facts_added, run.facts_changed, _fate(run), run.args
 
 
 def undone(result: Result[Undone], **_: Any) -> None:
     """What was taken back."""
     data = result.data
     verb = "Would take back" if data.dry_run else "Took back"
-    line(f"{verb} {', '.join(data.runs)}: {counted(data.facts, 'fact')} as before.")
+    what = f": {counted(data.facts, 'fact')} as before" if data.facts else ""
+    line(f"{verb} {', '.join(data.runs)}{what}.")
+
+
+def _story(run: Run) -> str:
+    return _fate(run) if run.undoes else "; ".join(filter(None, (_fate(run), run.args)))
 
 
 def _fate(run: Run) -> str:

@@ -69,6 +69,9 @@ def remembered(result: Result[Remembered], **_: Any) -> None:
     """What became of each thing told."""
     if result.data.dry_run:
         line("Nothing was written (dry run). It would be:")
+    if not result.data.verdicts:
+        line("Nothing to remember.")
+        return
     if len(result.data.verdicts) <= 20:
         for verdict in result.data.verdicts:
             show_verdict(verdict)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memctl.model import Fact, Result
-from memctl.render.drawing import STYLES, counted, day, line, minute, on_terminal, short, size, table
+from memctl.render.drawing import SHORT_ID, STYLES, counted, day, fields, line, minute, on_terminal, short, size, table
 from memctl.shapes import plain
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def listed(result: Result[Listed], **_: Any) -> None:
 def shown(result: Result[Shown], **_: Any) -> None:
     """One fact, a line a field."""
     fact = result.data.fact
-    line(fact.text, "bold")
+    line(fact.text, "bold", hang=0)
     rows: list[tuple[str, str]] = [
         ("id", fact.id),
         ("agent", fact.agent),
@@ -49,7 +49,7 @@ def shown(result: Result[Shown], **_: Any) -> None:
         ("tags", ", ".join(fact.tags) or "-"),
         ("pinned", "yes" if fact.pinned else "no"),
     ]
-    _fields(rows)
+    fields(rows)
     for other in result.data.related:
         line(f"  {other.state}: {short(other)} {other.text}", STYLES[other.state])
 
@@ -57,7 +57,7 @@ def shown(result: Result[Shown], **_: Any) -> None:
 def explained(result: Result[Explanation], **_: Any) -> None:
     """Where a fact was said, in whose words, and what kept it."""
     fact = result.data.fact
-    line(fact.text, "bold")
+    line(fact.text, "bold", hang=0)
     line(f"{fact.state}, kept by {fact.rule or 'hand'}" + (f": {fact.because}" if fact.because else ""))
     for item in result.data.evidence:
         where = f"{item.transcript} #{item.message}" if item.message is not None else item.transcript
@@ -73,7 +73,7 @@ def explained(result: Result[Explanation], **_: Any) -> None:
 def history(result: Result[History], **_: Any) -> None:
     """The versions of a fact, oldest first."""
     for fact in result.data.versions:
-        until = next((span.until for span in reversed(fact.held) if span.until), None)
+        until = fact.held[-1].until if fact.held else None
         held = f"{day(fact.said_at)} to {day(until) if until else 'now'}"
         line(f"{held}  {fact.state}  {short(fact)}", STYLES[fact.state])
         line(f"  {fact.text}", "bold" if fact.id == result.data.asked else "")
@@ -99,13 +99,15 @@ def difference(result: Result[Any], **_: Any) -> None:
 
 def statistics(result: Result[dict[str, Any]], **_: Any) -> None:
     """The numbers, group by group."""
-    for name, value in result.data.items():
-        if isinstance(value, Mapping):
-            table((name, "facts"), list(value.items()))
-        elif isinstance(value, list):
-            table((name, *("" for _ in range(len(value[0]) - 1))) if value else (name,), value)
-        else:
-            line(f"{name}\t{size(value) if name == 'bytes' else value}")
+    rows = [row for name, value in result.data.items() for row in _counted(name, value)]
+    table(("what", "which", "number"), rows)
+
+
+def _counted(name: str, value: Any) -> list[tuple[object, ...]]:
+    """A row a number; numbers of one group have the group's name in front."""
+    if isinstance(value, Mapping):
+        return [(name, part, number) for part, number in value.items()]
+    return [(name, "", size(value) if name == "bytes" else value)]
 
 
 def rows(result: Result[dict[str, Any]], **_: Any) -> None:
@@ -116,11 +118,13 @@ def rows(result: Result[dict[str, Any]], **_: Any) -> None:
 
 def settings(result: Result[Any], **_: Any) -> None:
     """Each setting with its value and origin."""
-    table(
-        ("setting", "value", "origin", "about"),
-        [(s.name, json.dumps(s.value, ensure_ascii=False), s.origin, s.about) for s in result.data],
-        grow="about",
-    )
+    rows = [(s.name, json.dumps(s.value, ensure_ascii=False), s.origin, s.about) for s in result.data]
+    if not on_terminal():
+        table((), rows)
+        return
+    for name, value, origin, about in rows:
+        line(f"{name} = {value}" + (f"  ({origin})" if origin != "default" else ""), "bold")
+        line(f"    {about}", "dim", hang=4)
 
 
 def state(result: Result[Any], **_: Any) -> None:
@@ -130,6 +134,7 @@ def state(result: Result[Any], **_: Any) -> None:
         table(
             ("key", "value", "expires"),
             [(s.key, json.dumps(s.value, ensure_ascii=False), minute(s.expires_at)) for s in data],
+            grow="value",
         )
     elif isinstance(data, dict):
         line(f"{data['key']}: {'deleted' if data['deleted'] else 'was not there'}")
@@ -141,20 +146,20 @@ def transcripts(result: Result[Any], **_: Any) -> None:
     """The transcripts that were read, the messages of one, or one as it was exported."""
     data = result.data
     if isinstance(data, tuple):
-        rows = [(e.id, e.format, e.messages, day(e.recorded_at), e.path) for e in data]
-        table(("id", "format", "messages", "read", "path"), rows, grow="path")
+        if on_terminal():
+            shown = [(e.id[:SHORT_ID], e.format, e.messages, e.path) for e in data]
+            table(("id", "format", "messages", "path"), shown, grow="path")
+        else:
+            table((), [(e.id, e.format, e.messages, day(e.recorded_at), e.path) for e in data])
     elif hasattr(data, "text"):
         print(data.text)
     else:
         for message in data.messages:
             line(f"#{message.index} {message.speaker} ({minute(message.at)})", "cyan")
-            line(message.text)
-
-
-def _fields(rows: list[tuple[str, str]]) -> None:
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        line(f"  {name:<{width}}  {value}")
+            if message.text or not message.tool_calls:
+                line(message.text, hang=0)
+            for call in message.tool_calls:
+                line(f"calls {call.name} {call.arguments}".rstrip(), "dim")
 
 
 def _facts(sign: str, facts: Any, style: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from memctl.model import Result
+from memctl.model import Result, State
 from memctl.render.drawing import counted, line, size, table
 from memctl.render.ingesting import show_verdicts
 
@@ -23,7 +23,8 @@ def pruned(result: Result[Pruned], **_: Any) -> None:
     data = result.data
     show_verdicts(data.verdicts)
     verb = "would be retired (dry run)" if data.dry_run else "retired"
-    line(f"{counted(len(data.verdicts), 'memory', 'memories')} {verb}.")
+    gone = sum(verdict.fact.state is not State.ACTIVE for verdict in data.verdicts)
+    line(f"{counted(gone, 'memory', 'memories')} {verb}.")
 
 
 def compacted(result: Result[Compacted], **_: Any) -> None:
@@ -45,7 +46,10 @@ def checked(result: Result[Checked], **_: Any) -> None:
 def scrubbed(result: Result[Scrubbed], **_: Any) -> None:
     """What was redacted afterwards."""
     data = result.data
-    kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(data.redactions.items())) or "nothing"
+    if not data.redactions:
+        line("Nothing to redact.")
+        return
+    kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(data.redactions.items()))
     verb = "Would redact" if data.dry_run else "Redacted"
     line(f"{verb} {kinds} in {counted(data.facts, 'fact')} and {counted(data.messages, 'message')}.")
 
@@ -86,16 +90,16 @@ def schedule(result: Result[Schedule], **_: Any) -> None:
         line("Removed from your crontab." if data.changed else "Your crontab has no line of memctl.")
         return
     line("# crontab" + (" (installed)" if data.cron in data.installed else ""), "bold")
-    line(data.cron)
+    print(data.cron)  # whole, to be copied
     for other in data.installed:
         if other != data.cron:
             line("# in your crontab now", "bold")
-            line(other)
+            print(other)
     line("")
     line("# ~/.config/systemd/user/memctl-nightly.service", "bold")
-    line(data.service)
+    print(data.service)
     line("# ~/.config/systemd/user/memctl-nightly.timer", "bold")
-    line(data.timer.rstrip())
+    print(data.timer.rstrip())
 
 
 def diagnosis(result: Result[Diagnosis], **_: Any) -> None:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from memctl.errors import UsageProblem
 from memctl.times import parse_instant
 
+_SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
 _NO_CONTROL = r"^[^\x00-\x1f\x7f]+$"
 _DURATION = r"^([0-9]{1,4}[smhdw]|[0-9]{1,2}y|([0-9]{1,3}[smhdw]){2,3})$"
 LONGEST_TEXT = 4000
@@ -64,7 +65,9 @@ Tag = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=_NO
 Query = Annotated[
     str, StringConstraints(min_length=1, max_length=8000), Field(description="What the agent is about to do.")
 ]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=r"\S"), AfterValidator(_visible)]
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=LONGEST_TEXT, pattern=_SOMETHING), AfterValidator(_visible)
+]
 StateKey = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=_NO_CONTROL)]
 Limit = Annotated[int, Field(ge=1, le=1000), BeforeValidator(whole)]
 # In the query of a URL everything is text.
@@ -240,12 +243,12 @@ class Undo(Arguments):
 
 
 class Prune(InScope):
-    """What to retire: by default what has expired."""
+    """What to retire: what has expired, unless something else is asked for."""
 
-    expired: bool = True
+    expired: bool | None = Field(default=None, description="Left out: only where nothing else is asked for.")
     superseded: bool = False
     contested: bool = False
-    older_than: Duration | None = None
+    older_than: Duration | None = Field(default=None, description="For superseded and contested; 90d, if left out.")
     dry_run: bool = False
 
 
@@ -253,6 +256,33 @@ class Export(InScope):
     """Which facts to export: the current ones, or with ``everything`` all states."""
 
     everything: UrlFlag = False
+
+
+class Sql(Arguments):
+    """A question to the index in SQL."""
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=20_000)] = Field(
+        description="One SELECT over facts, messages, transcripts, state and runs."
+    )
+    limit: Limit = 1000
+
+
+class Scrub(Arguments):
+    """Whether to redact, or only to tell what would be."""
+
+    dry_run: bool = False
+
+
+class ChatAt(InScope):
+    """A stored chat: its path, its file name or the beginning of its id; the latest, if left out."""
+
+    name: Annotated[str, StringConstraints(max_length=4000)] = ""
+
+
+class ChatExport(ChatAt):
+    """A stored chat and the form to write it in."""
+
+    format: Literal["groupchat", "json", "text"] = "groupchat"
 
 
 class StateSet(InScope):

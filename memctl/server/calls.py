@@ -5,10 +5,9 @@ A fact that a caller may not see does not exist for it: the answer is the one fo
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
-from memctl.errors import MemctlError, NotFound, UnknownFormat
+from memctl.errors import NotFound
 from memctl.memory import OpenMemory
 from memctl.model import Fact, RecallBlock, Result
 from memctl.server import arguments as args
@@ -57,24 +56,18 @@ def ingest(
     memory: OpenMemory, given: args.Ingest, access: Access, deadline: Callable[[], bool] = lambda: False
 ) -> Result[Any]:
     """Learn from a conversation that was sent as text or as messages; ``deadline`` True ends it between batches."""
-    from memctl.operations.ingest import ingest as operation
+    from memctl.operations.conversation import ingest_conversation
 
-    options: dict[str, Any] = {
-        "agent": access.to_write(given.agent),
-        "at": given.at or memory.now(),
-        "dry_run": given.dry_run,
-        "explain": True,
-        "deadline": deadline,
-    }
-    data = transcript_bytes(given)
-    try:
-        return operation(memory, ["-"], stdin=lambda: data, **options)
-    except MemctlError as error:
-        # Free text is no transcript, but somebody said it: take it as one message.
-        if error.code != UnknownFormat.code or given.messages:
-            raise
-        whole = _as_one_message(data)
-        return operation(memory, ["-"], stdin=lambda: whole, **options)
+    return ingest_conversation(
+        memory,
+        transcript_bytes(given),
+        free=not given.messages,
+        agent=access.to_write(given.agent),
+        at=given.at or memory.now(),
+        dry_run=given.dry_run,
+        explain=True,
+        deadline=deadline,
+    )
 
 
 def transcript_bytes(given: args.Ingest) -> bytes:
@@ -83,12 +76,6 @@ def transcript_bytes(given: args.Ingest) -> bytes:
         return given.content.encode("utf-8", "replace")
     messages = [message.model_dump(exclude_none=True) for message in given.messages]
     return json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _as_one_message(data: bytes) -> bytes:
-    """Write a text as a transcript in which the user says it."""
-    message = {"role": "user", "name": "user", "content": data.decode("utf-8", "replace")}
-    return json.dumps([message], ensure_ascii=False).encode()
 
 
 def list_facts(memory: OpenMemory, given: args.List, access: Access) -> Result[Any]:
@@ -208,6 +195,7 @@ def undo(memory: OpenMemory, given: args.Undo, access: Access) -> Result[Any]:  
 
 def prune(memory: OpenMemory, given: args.Prune, access: Access) -> Result[Any]:
     """Retire what has outlived its time, in one scope or for a caller that may change all, everywhere."""
+    from memctl.operations.upkeep import PRUNED_AFTER
     from memctl.operations.upkeep import prune as operation
 
     return operation(
@@ -215,7 +203,7 @@ def prune(memory: OpenMemory, given: args.Prune, access: Access) -> Result[Any]:
         expired=given.expired,
         superseded=given.superseded,
         contested=given.contested,
-        older_than=parse_duration(given.older_than) if given.older_than else timedelta(0),
+        older_than=parse_duration(given.older_than) if given.older_than else PRUNED_AFTER,
         agent=access.to_write(given.agent),
         dry_run=given.dry_run,
     )
@@ -244,6 +232,55 @@ def export(memory: OpenMemory, given: args.Export, access: Access) -> Result[tup
     from memctl.operations.exchange import export as operation
 
     return Result("export", tuple(operation(memory, agent=access.to_read(given.agent), everything=given.everything)))
+
+
+def audit(memory: OpenMemory, given: args.InScope, access: Access) -> Result[Any]:
+    """Measure rot."""
+    from memctl.operations.auditing import audit as operation
+
+    return operation(memory, access.to_read(given.agent))
+
+
+def sql(memory: OpenMemory, given: args.Sql, access: Access) -> Result[Any]:  # noqa: ARG001
+    """Answer a question in SQL."""
+    from memctl.operations.looking import sql as operation
+
+    return operation(memory, given.query, limit=given.limit)
+
+
+def compact(memory: OpenMemory, given: args.Nothing, access: Access) -> Result[Any]:  # noqa: ARG001
+    """Merge files and drop old versions."""
+    from memctl.operations.upkeep import compact as operation
+
+    return operation(memory)
+
+
+def scrub(memory: OpenMemory, given: args.Scrub, access: Access) -> Result[Any]:  # noqa: ARG001
+    """Redact what is stored already."""
+    from memctl.operations.upkeep import scrub as operation
+
+    return operation(memory, dry_run=given.dry_run)
+
+
+def transcript_list(memory: OpenMemory, given: args.InScope, access: Access) -> Result[Any]:
+    """List the chats of one scope, or of all for a caller that may see all."""
+    from memctl.operations.transcripts import list_transcripts
+
+    return list_transcripts(memory, agent=access.to_read(given.agent))
+
+
+def transcript_show(memory: OpenMemory, given: args.ChatAt, access: Access) -> Result[Any]:
+    """Show the messages of a chat."""
+    from memctl.operations.transcripts import show_transcript
+
+    return show_transcript(memory, given.name, agent=access.to_read(given.agent))
+
+
+def transcript_export(memory: OpenMemory, given: args.ChatExport, access: Access) -> Result[Any]:
+    """Write a chat so that it can be resumed."""
+    from memctl.operations.transcripts import export_transcript
+
+    return export_transcript(memory, given.name, agent=access.to_read(given.agent), format=given.format)
 
 
 def state_set(memory: OpenMemory, given: args.StateSet, access: Access) -> Result[Any]:

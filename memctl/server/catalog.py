@@ -96,6 +96,15 @@ CATALOG: tuple[Operation, ...] = (
     Operation("prune", "Retire what has outlived its time.", args.Prune, calls.prune, writes=True),
     Operation("stats", "Count facts by scope, type, state and month.", args.InScope, calls.stats),
     Operation("check", "Compare record and index and look for damage.", args.Nothing, calls.check, everything=True),
+    Operation(
+        "audit", "Measure rot: duplicates, loops, secrets, stale and unsourced facts.", args.InScope, calls.audit
+    ),
+    Operation("sql", "Ask the index, read-only.", args.Sql, calls.sql, everything=True, posted=True),
+    Operation("compact", "Merge files, drop old versions.", args.Nothing, calls.compact, writes=True, everything=True),
+    Operation("scrub", "Redact what is stored already.", args.Scrub, calls.scrub, writes=True, everything=True),
+    Operation("transcript/list", "List the stored chats.", args.InScope, calls.transcript_list),
+    Operation("transcript/show", "Show the messages of a stored chat.", args.ChatAt, calls.transcript_show),
+    Operation("transcript/export", "Write a stored chat to resume it.", args.ChatExport, calls.transcript_export),
     Operation("export", "Export facts as JSON lines.", args.Export, calls.export),
     Operation("state/set", "Keep a small JSON value.", args.StateSet, calls.state_set, writes=True, tool=True),
     Operation("state/get", "Read a value of the working state.", args.StateAt, calls.state_get, tool=True),

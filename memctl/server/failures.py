@@ -58,6 +58,7 @@ _BY_EXIT_CODE = {
     ExitCode.INPUT: HTTPStatus.UNPROCESSABLE_ENTITY,
     ExitCode.UNAVAILABLE: HTTPStatus.BAD_GATEWAY,
 }
+_SEE_DOCS = "See /docs for the fields of this request."
 _NO_JSON = ("json_invalid", "json_type")
 RETRY_AFTER = {"store_busy": "2", "store_read_only": "30", "store_closed": "30", "overloaded": "1"}
 
@@ -101,11 +102,11 @@ def shape_of_status(status: int) -> dict[str, Any]:
     return shape(phrase.lower().replace(" ", "_"), f"{phrase}.", remedy)
 
 
-def shape_of_validation(errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def shape_of_validation(errors: Sequence[Mapping[str, Any]], remedy: str = _SEE_DOCS) -> dict[str, Any]:
     """Say which fields are wrong and why, without repeating what was sent in them."""
     said = [f"{_place(error)}: {_reason(error)}" for error in errors[:5]]
     more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
-    return shape("invalid", "; ".join(said) + more + ".", "See /docs for the fields of this request.")
+    return shape("invalid", "; ".join(said) + more + ".", remedy)
 
 
 def encoded(body: Any) -> bytes:
@@ -116,7 +117,9 @@ def encoded(body: Any) -> bytes:
 def _place(error: Mapping[str, Any]) -> str:
     if error.get("type") in _NO_JSON:
         return "body"
-    named = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path")]
+    place = tuple(map(str, error.get("loc", ())))
+    # Over HTTP the place begins with the part of the request; a field may have the name of one.
+    named = place[1:] if place[:1] and place[0] in ("body", "query", "path") and len(place) > 1 else place
     # An unknown field's name is the caller's own text and may be anything: say so without repeating it at length.
     return ".".join(part if part.isprintable() and len(part) <= 40 else "(a field)" for part in named) or "body"
 

@@ -63,7 +63,7 @@ class Guard:
         if over_socket(scope) or scope["path"] in OPEN_PATHS:
             return Access()
         headers = dict(scope["headers"])
-        if not self.service.keys.all():
+        if not self.service.keys.needed:
             _require_own_host(headers.get(b"host", b""))
             return Access()
         key = self.service.keys.match(_token(headers))

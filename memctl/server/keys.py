@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memctl.errors import ExitCode, MemctlError, NotFound, UsageProblem
+from memctl.errors import ClosedStore, ExitCode, MemctlError, NotFound, ReadOnlyStore, UsageProblem
 from memctl.server.access import Access
 from memctl.settings import config_path, is_remote
 
@@ -62,6 +62,7 @@ class KeyFile:
         self.path = path
         self._seen: tuple[int, int, int] | None = None
         self._keys: tuple[Key, ...] = ()
+        self._had_keys = False
 
     def all(self) -> tuple[Key, ...]:
         """Give the keys as the file has them now; it is read again only when it has changed."""
@@ -70,10 +71,21 @@ class KeyFile:
         except (FileNotFoundError, NotADirectoryError):
             self._seen, self._keys = None, ()
             return ()
+        except PermissionError as error:
+            raise ClosedStore(path=self.path.parent, reason=f"no permission to read {self.path.name}") from error
         mark = (found.st_mtime_ns, found.st_size, found.st_ino)
         if mark != self._seen:
             self._keys, self._seen = _read(self.path), mark
+            self._had_keys = self._had_keys or bool(self._keys)
         return self._keys
+
+    @property
+    def needed(self) -> bool:
+        """Whether callers need a key: where there are any, and where there were any since this was opened.
+
+        Revoking the last key must shut the door of a running server, not open it to everybody.
+        """
+        return bool(self.all()) or self._had_keys
 
     def match(self, token: str) -> Key | None:
         """Find the key of a token. Every key is compared, each in constant time, so that timing tells nothing."""
@@ -102,14 +114,17 @@ class KeyFile:
         return matching[0]
 
     def _write(self, keys: Sequence[Key]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"keys": [asdict(key) for key in keys]}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump({"keys": [asdict(key) for key in keys]}, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self.path)
+        except OSError as error:
+            raise ReadOnlyStore(path=self.path.parent, reason=(error.strerror or str(error)).lower()) from error
 
 
 def digest_of(token: str) -> str:
@@ -121,6 +136,8 @@ def _read(path: Path) -> tuple[Key, ...]:
     try:
         raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return tuple(Key(**entry) for entry in raw["keys"])
+    except PermissionError as error:
+        raise ClosedStore(path=path.parent, reason=f"no permission to read {path.name}") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         # A key file that cannot be read must shut the door, not open it.
         raise KeysUnreadable(path=path, reason=str(error)) from error

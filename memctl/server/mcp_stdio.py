@@ -72,7 +72,8 @@ class MemoryServer:
         try:
             answer, text = await anyio.to_thread.run_sync(self._perform, operation, params.arguments or {})
         except ValidationError as error:
-            return _failed(shape_of_validation(error.errors(include_input=False, include_url=False)))
+            wrong = error.errors(include_input=False, include_url=False)
+            return _failed(shape_of_validation(wrong, "Call it again with the fields of its schema."))
         except MemctlError as error:
             return _failed(shape_of(error))
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=answer)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from memctl.model import Hit, RecallBlock, Result
+from memctl.model import Fact, Hit, RecallBlock, Result
 from memctl.render import envelope
 from memctl.shapes import block_shape
 from memctl.times import iso
@@ -43,19 +43,24 @@ class Envelope(BaseModel):
     problems: list[ProblemReply]
 
 
-class MemoryReply(BaseModel):
-    """A recalled memory, in the words of hosted memory services."""
+class FactReply(BaseModel):
+    """A memory, in the words of hosted memory services."""
 
     id: str
     content: str
     memory_type: str
-    score: Annotated[float, Field(description="How well it fits, higher is better.")]
-    confidence: float
     tags: list[str]
     created_at: str
     expires_at: str | None
     pinned: bool
     agent_id: str
+
+
+class MemoryReply(FactReply):
+    """A recalled memory."""
+
+    score: Annotated[float, Field(description="How well it fits, higher is better.")]
+    confidence: float
 
 
 class RecallReply(Envelope):
@@ -68,18 +73,10 @@ class RecallReply(Envelope):
     tokens_used: int
 
 
-class StoredReply(BaseModel):
+class StoredReply(FactReply):
     """What became of a memory that was sent."""
 
-    id: str
-    content: str
-    memory_type: str
     action: Annotated[str, Field(description="add, refresh, supersede, contest or skip.")]
-    agent_id: str
-    tags: list[str]
-    created_at: str
-    expires_at: str | None
-    pinned: bool
 
 
 class ExtractReply(BaseModel):
@@ -128,33 +125,28 @@ def recall_reply(result: Result[RecallBlock]) -> dict[str, Any]:
 
 def memory_reply(hit: Hit) -> dict[str, Any]:
     """Write a recalled memory."""
-    fact = hit.fact
     return {
-        "id": fact.id,
-        "content": fact.text,
-        "memory_type": str(fact.type),
+        **_hosted(hit.fact),
         "score": round(hit.score, 4),
-        "confidence": round(fact.confidence, 4),
-        "tags": list(fact.tags),
-        "created_at": iso(fact.said_at),
-        "expires_at": iso(fact.expires_at),
-        "pinned": fact.pinned,
-        "agent_id": fact.agent,
+        "confidence": round(hit.fact.confidence, 4),
     }
 
 
 def stored_reply(result: Result[Any]) -> dict[str, Any]:
     """Write what became of one memory: its own verdict comes first, those on other facts follow."""
     mine = result.data.verdicts[0]
-    fact = mine.fact
+    return {**_hosted(mine.fact), "action": str(mine.action)}
+
+
+def _hosted(fact: Fact) -> dict[str, Any]:
+    """Write a fact in the words of hosted memory services."""
     return {
         "id": fact.id,
         "content": fact.text,
         "memory_type": str(fact.type),
-        "action": str(mine.action),
-        "agent_id": fact.agent,
         "tags": list(fact.tags),
         "created_at": iso(fact.said_at),
         "expires_at": iso(fact.expires_at),
         "pinned": fact.pinned,
+        "agent_id": fact.agent,
     }

@@ -32,7 +32,7 @@ from memctl.server.page import documentation
 from memctl.server.service import Service
 from memctl.shapes import fact_shape
 
-_ABOUT = "Memory for AutoGen and AG2 group chats. Every operation of the command line, under /v1/."
+_ABOUT = "Memory for AutoGen and AG2 group chats. Every operation that needs no files of this machine, under /v1/."
 _FAILURES: dict[int | str, dict[str, Any]] = {
     status: {"model": replies.Failure, "description": about}
     for status, about in {

@@ -73,10 +73,15 @@ def detect(document: Document) -> Format:
     raise UnknownFormat(path=document.path, reason=_strangeness(document))
 
 
-def named(document: Document, name: str) -> Format:
-    """Give the format that the user named, in the shape that the document has."""
+def refuse_unknown(name: str) -> None:
+    """Raise UsageProblem where no format has that name."""
     if name not in FORMATS:
         raise UsageProblem(reason=f"there is no format {name!r}", remedy=f"Use one of: {', '.join(FORMATS)}.")
+
+
+def named(document: Document, name: str) -> Format:
+    """Give the format that the user named, in the shape that the document has."""
+    refuse_unknown(name)
     fitting = [form for form in _ALL if form.name == name and form.shape is document.shape]
     if not fitting:
         raise UnknownFormat(path=document.path, reason=f"{name} does not come as {document.shape}")

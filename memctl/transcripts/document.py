@@ -1,5 +1,6 @@
 """A file after decoding and before recognition, and tolerant looks at values of unknown shape."""
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,16 @@ class Document:
 def mapping(value: Any) -> dict[str, Any]:
     """Take ``value`` as an object; anything else counts as an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def written_mapping(value: Any) -> dict[str, Any]:
+    """Take ``value`` as an object, also one that is written as JSON text; anything else counts as an empty one."""
+    if isinstance(value, str):
+        try:
+            return mapping(json.loads(value))
+        except (ValueError, RecursionError):
+            return {}
+    return mapping(value)
 
 
 def sequence(value: Any) -> list[Any]:

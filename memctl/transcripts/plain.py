@@ -53,6 +53,12 @@ def read_chat(document: Document) -> list[Transcript]:
     return [document.transcript("plain", read_text(document.text))]
 
 
+def opens_with_a_side(text: str) -> bool:
+    """Tell a turn by itself, such as ``user: We use Fly``, from a text that nobody is marked as saying."""
+    opening = _TURN.match(text.lstrip())
+    return opening is not None and bool(opening["text"]) and _SIDES.fullmatch(opening["name"]) is not None
+
+
 def read_text(text: str) -> list[Message]:
     """Read the turns of a plain text chat; lines before the first one are left out."""
     return kept(

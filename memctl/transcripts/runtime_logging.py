@@ -3,7 +3,6 @@
 Only the events are read. Settings of agents, clients and completions can hold keys and are never looked at.
 """
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 
 from memctl.model import Message, Transcript
 from memctl.transcripts import classic, sqlite
-from memctl.transcripts.document import Document, first, mapping, objects
+from memctl.transcripts.document import Document, first, objects, written_mapping
 from memctl.transcripts.repeats import MANAGER, without_relays
 from memctl.transcripts.turns import instant
 
@@ -100,18 +99,9 @@ def _is_manager(event: dict[str, Any]) -> bool:
 def _messages(events: Iterable[dict[str, Any]], offset: int) -> list[Message]:
     messages = []
     for place, event in enumerate(events):
-        state = _state(event.get("json_state"))
+        state = written_mapping(event.get("json_state"))
         said = state.get("message")
         record = said if isinstance(said, dict) else {"content": said, "role": "user"}
         for message in classic.read_messages([record], offset + place, default=first(state, "sender")):
             messages.append(replace(message, at=instant(event.get("timestamp")), recipient=first(event, "source_name")))
     return without_relays(messages)
-
-
-def _state(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        try:
-            return mapping(json.loads(value))
-        except ValueError:
-            return {}
-    return mapping(value)

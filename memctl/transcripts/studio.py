@@ -1,6 +1,5 @@
 """AutoGen Studio: the runs of a session as its API gives them, its database, and the rows of Studio 0.1."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from memctl.errors import HollowTranscript
 from memctl.model import Message, Transcript
 from memctl.transcripts import agentchat, classic, sqlite
-from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string
+from memctl.transcripts.document import Document, first, mapping, objects, sample, sequence, string, written_mapping
 from memctl.transcripts.turns import instant, kept
 
 _TABLES = frozenset({"message", "session"})
@@ -76,17 +75,8 @@ def _run_rows(document: Document, run: dict[str, Any]) -> Iterator[_Row]:
 
 
 def _row(row: dict[str, Any]) -> _Row:
-    config = _object(row.get("config"))
+    config = written_mapping(row.get("config"))
     return _Row(first(row, "session_id"), config or row, row.get("created_at"))
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        try:
-            return mapping(json.loads(value))
-        except ValueError:
-            return {}
-    return mapping(value)
 
 
 def _transcripts(document: Document, rows: Iterable[_Row], names: dict[str, str]) -> list[Transcript]:
@@ -108,7 +98,7 @@ def _messages(index: int, row: _Row) -> Iterator[Message | None]:
     if agentchat.is_message(row.record):
         yield _dated(agentchat.message(index, row.record), row.at)
         return
-    inner = objects(sequence(_object(row.record.get("meta")).get("messages")))
+    inner = objects(sequence(written_mapping(row.record.get("meta")).get("messages")))
     records = [_legacy(item) for item in inner] or [row.record]
     for place, record in enumerate(records):
         for message in classic.read_messages([record], index + place):

@@ -56,6 +56,22 @@ def test_learning_from_a_conversation_in_text_keeps_what_was_decided(mem):
     assert "PostgreSQL 16" in mem.recall("which database does the ledger use?").text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From now on we deploy on Fly.",
+        "user: From now on we deploy on Fly.",
+        "User: From now on we deploy on Fly.\nA: ok",
+    ],
+)
+def test_what_one_side_said_is_kept_without_its_label(mem, text):
+    mem.add(text)
+
+    [fact] = mem.list()
+    assert fact.text.startswith("From now on we deploy on Fly.")
+    assert fact.speaker.lower() == "user"
+
+
 def test_adding_a_conversation_twice_changes_nothing(mem):
     mem.add(CHAT, name="chat.txt")
     before = mem.list()

@@ -40,6 +40,8 @@ def test_every_command_of_the_tour_works(workplace):
     recalled = told['recall "where do the finished files go" --agent quillmark --max-tokens 400']
     assert "NAS" in recalled
     assert told['recall "parental leave in Portugal" --agent quillmark'] == ""
+    assert "quillmark-books" in told["list --agent quillmark --state superseded"]
+    assert "~ " in told["diff 2026-03-05 2026-03-10 --agent quillmark"]
     then = told['recall "where do the finished files go" --agent quillmark --as-of 2026-03-05']
     assert "quillmark-books" in then
     assert "118" in told["state get last-title --agent quillmark"]
@@ -70,7 +72,17 @@ def test_the_reference_is_what_help_prints():
 
 @pytest.mark.parametrize("command", readme.commands())
 def test_every_command_has_an_example_in_its_help(command):
-    assert "Example: memctl" in readme.help_of(command)
+    told = readme.help_of(command)
+    assert "Example: memctl" in told
+    for inner in readme.subcommands(told):
+        assert "Example: memctl" in readme.help_of(command, inner)
+
+
+def test_the_list_of_commands_says_whole_sentences():
+    told = readme.help_of()
+
+    assert "Example: memctl" in told
+    assert "..." not in told.partition("Commands:")[2]
 
 
 def test_no_file_names_this_machine_or_a_registry():

@@ -8,6 +8,7 @@ import pytest
 from memctl.errors import UnreadableInput
 from memctl.memory import OpenMemory
 from memctl.model import State
+from memctl.operations.auditing import audit
 from memctl.operations.exchange import export
 from memctl.operations.ingest import ingest
 from memctl.operations.looking import Wanted, list_facts, why
@@ -246,3 +247,17 @@ def test_a_file_larger_than_the_setting_allows_is_refused(home, chats):
     path = chats("plan.json", *PLANNING)
     with pytest.raises(UnreadableInput, match="more than the 0 that are allowed"):
         ingest(OpenMemory.at_home(ingest_max_megabytes=0), [path], agent="a")
+
+
+def test_a_memory_keeps_its_source_when_the_chat_goes_on_in_another_file(memory, chats):
+    said = [("user", "Which database do we use?"), ("Planner", "Decision: we use Postgres 16 for all services.")]
+    ingest(memory, [chats("monday.json", *said)], agent="team")
+    later = [("user", "And the cache?"), ("Planner", "Decision: the cache is Redis 7.")]
+    ingest(memory, [chats("tuesday.json", *said, *later)], agent="team")
+
+    facts = list_facts(memory, Wanted(agent="team")).data.facts
+    evidence = [item for fact in facts for item in why(memory, fact.id).data.evidence]
+
+    assert {item.transcript.rsplit("/")[-1] for item in evidence} == {"monday.json", "tuesday.json"}
+    assert all(item.around for item in evidence)
+    assert {rate.name: rate.count for rate in audit(memory).data.rates}["unsourced"] == 0

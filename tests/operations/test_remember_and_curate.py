@@ -1,6 +1,7 @@
 """Facts by hand, and people's word on them: through the same judge, undoable to the byte."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from memctl.operations.exchange import export, import_facts
 from memctl.operations.looking import Wanted, list_facts, show
 from memctl.operations.recall import recall
 from memctl.operations.remember import Entry, read_lines, remember
+from memctl.operations.upkeep import prune
 from memctl.shapes import fact_shape
 from memctl.times import parse_instant
 
@@ -220,3 +222,47 @@ def test_what_an_export_says_about_intervals_is_kept_word_for_word(memory):
     import_facts(memory, [without], "other.jsonl")
 
     assert json.loads(everything(memory)[0])["held"] == []
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "x" * 5000], ids=["empty", "blank", "invisible", "too long"])
+def test_a_memory_is_not_edited_into_something_that_could_not_be_remembered(memory, text):
+    [verdict] = told(memory, "The session timeout is 30 seconds")
+    before = everything(memory)
+
+    with pytest.raises(UsageProblem):
+        curate.edit(memory, verdict.fact.id, curate.Edit(text=text))
+
+    assert everything(memory) == before
+
+
+def test_what_is_forgotten_already_is_nothing_to_change(memory):
+    [verdict] = told(memory, "The session timeout is 30 seconds")
+    curate.forget(memory, [verdict.fact])
+
+    again = curate.forget(memory, [memory.store.fact(verdict.fact.id)])
+
+    assert (again.data.verdicts, again.data.run) == ((), "")
+
+
+def test_what_has_expired_is_listed_however_many_memories_are_newer(memory, monkeypatch):
+    told(memory, "The demo account is blocked", ttl="2d", at="2026-05-03")
+    monkeypatch.setenv("MEMCTL_NOW", "2026-05-06T00:00:00Z")
+    told(memory, "The staging database is Postgres 15", "Deploys go out on Tuesdays", "Reports are sent as CSV")
+
+    expired = list_facts(memory, Wanted(agent="team", states=("expired",)), limit=2).data
+    active = list_facts(memory, Wanted(agent="team", states=("active",)), limit=2).data
+
+    assert [fact.text for fact in expired.facts] == ["The demo account is blocked"]
+    assert (expired.total, len(active.facts), active.total) == (1, 2, 3)
+
+
+def test_pruning_what_was_superseded_leaves_the_rest_and_what_is_young(memory, monkeypatch):
+    told(memory, "The session timeout is 30 seconds", at="2026-04-20")
+    told(memory, "The session timeout is 45 seconds, not 30", at="2026-04-28")
+    told(memory, "The demo account is blocked", ttl="1d")
+    monkeypatch.setenv("MEMCTL_NOW", "2026-05-06T00:00:00Z")
+
+    assert prune(memory, superseded=True, dry_run=True).data.verdicts == ()
+    [old] = prune(memory, superseded=True, older_than=timedelta(0), dry_run=True).data.verdicts
+    [ended] = prune(memory, dry_run=True).data.verdicts
+    assert (old.fact.text, ended.fact.text) == ("The session timeout is 30 seconds", "The demo account is blocked")

@@ -73,6 +73,9 @@ def test_a_key_lists_and_counts_its_own_scope_only(team: httpx.Client) -> None:
     [
         ("/v1/list?agent=library-team", 403),
         ("/v1/stats?agent=library-team", 403),
+        ("/v1/audit?agent=library-team", 403),
+        ("/v1/transcript/list?agent=library-team", 403),
+        ("/v1/transcript/show?agent=library-team", 403),
         ("/v1/export?agent=library-team", 403),
         ("/v1/diff?since=2026-01-01&agent=library-team", 403),
         ("/v1/state/list?agent=library-team", 403),
@@ -109,6 +112,9 @@ def test_a_key_reads_its_scope_what_is_below_and_what_is_above(team: httpx.Clien
         ("/v1/state/set", {"key": "k", "value": 1, "agent": "library-team"}, 403),
         ("/v1/prune", {"agent": "library-team"}, 403),
         ("/v1/undo", {}, 403),
+        ("/v1/sql", {"query": "SELECT text FROM facts"}, 403),
+        ("/v1/compact", {}, 403),
+        ("/v1/scrub", {}, 403),
         ("/v1/command", {"argv": ["list"]}, 403),
     ],
 )

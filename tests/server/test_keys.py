@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memctl.errors import NotFound, UsageProblem
+from memctl.errors import ClosedStore, NotFound, ReadOnlyStore, UsageProblem
 from memctl.server.keys import KeyFile, KeysUnreadable, keys_path
 from tests.conftest import CommandLine
 
@@ -85,3 +85,32 @@ def test_the_command_line_makes_lists_and_revokes(memctl: CommandLine) -> None:
 def test_a_key_needs_a_scope_or_the_word_that_it_is_for_all(memctl: CommandLine) -> None:
     assert memctl("key", "create").code == 2
     assert memctl("key", "create", "--agent", "a", "--all-scopes").code == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_of_somebody_else_is_said_and_not_a_fault(keys: KeyFile) -> None:
+    keys.create("team", name="ci", read_only=False, now="2026-05-04T09:00:00Z")
+    os.seteuid(65534)
+    try:
+        with pytest.raises(ClosedStore):
+            KeyFile(keys.path).all()
+    finally:
+        os.seteuid(0)
+
+
+def test_keys_that_cannot_be_written_are_said_and_not_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ReadOnlyStore):
+        KeyFile(tmp_path / "file" / "keys.json").create("team", name="ci", read_only=False, now="2026-05-04T09:00:00Z")
+
+
+def test_revoking_the_last_key_shuts_the_door_of_those_who_have_the_file_open(keys: KeyFile) -> None:
+    assert not keys.needed
+    token = made(keys, name="only")
+    assert keys.needed
+
+    KeyFile(keys.path).revoke("only")
+
+    assert keys.needed
+    assert keys.match(token) is None
+    assert not KeyFile(keys.path).needed

@@ -105,10 +105,18 @@ def test_without_keys_no_other_machine_is_served(memctl: CommandLine) -> None:
     assert "memctl key create" in done.err
 
 
-def test_with_a_key_other_machines_are_served(serve: Callable[..., Served], folder: Path) -> None:
-    CommandLine(folder / "home")("key", "create", "--agent", "bakery-team")
+def test_with_a_key_other_machines_are_served_and_without_the_last_one_nobody(
+    serve: Callable[..., Served], folder: Path
+) -> None:
+    memctl = CommandLine(folder / "home")
+    memctl("key", "create", "--agent", "bakery-team", "--name", "only")
     server = serve(folder / "home", "--host", "0.0.0.0")
     assert "http://0.0.0.0:" in server.said
+
+    assert memctl("key", "revoke", "only").code == 0
+
+    with server.client() as client:
+        assert client.get("/v1/log", headers={"host": "localhost"}).status_code == 401
 
 
 def test_a_server_takes_its_socket_files_away_when_it_stops(serve: Callable[..., Served], folder: Path) -> None:

@@ -94,7 +94,11 @@ def test_what_a_model_may_not_do_is_told_to_it(own_home: Path, tool: str, argume
 
     answer = asked(own_home, questions)
     assert answer.is_error
-    assert answer.structured_content["error"]["code"] in ("invalid", "not_found")
+    error = answer.structured_content["error"]
+    assert error["code"] in ("invalid", "not_found")
+    assert "/docs" not in error["remedy"]
+    if not arguments:
+        assert error["message"] == "query: Field required."
     assert "Overdue" not in str(answer)
 
 
