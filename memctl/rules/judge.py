@@ -32,7 +32,7 @@ class JudgeSettings:
     """
 
     floor: float = 0.15
-    nearest: int = 16
+    nearest: int = 8
     wordings: int = 6
     overrule: float = 0.9
 

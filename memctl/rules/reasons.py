@@ -26,12 +26,14 @@ def said_again(wording: Wording) -> str:
 
 def replaced(old: Wording, new: Wording) -> str:
     """Explain why the newer wording retires the older: the value that changed, or the sentence itself."""
-    return f"{difference(old.text, new.text)}, said {said(new.source, new.said_at)}"
+    why = _other_value(old.text, new.text) or f"replaced by {quoted(new.text)}"
+    return f"{why}, said {said(new.source, new.said_at)}"
 
 
 def replaces(old: Wording, new: Wording) -> str:
     """Explain the newer wording of a change by what it put aside."""
-    return f"{difference(old.text, new.text)} as before"
+    value = _other_value(old.text, new.text)
+    return f"{value} as before" if value else f"replaces {quoted(old.text)}"
 
 
 def disputed(other: Wording) -> str:
@@ -44,13 +46,13 @@ def same_as(text: str) -> str:
     return f"says the same as {quoted(text)}"
 
 
-def difference(old: str, new: str) -> str:
-    """Name the value that changed, or quote the newer sentence where no value tells."""
+def _other_value(old: str, new: str) -> str:
+    """Name the value that changed; nothing where no single one did."""
     changed = compare(values(old), values(new)).changed
-    if len(changed) == 1:
-        before, after = changed[0]
-        return f"says {after.words}, not {before.words}"
-    return f"replaced by {quoted(new)}"
+    if len(changed) != 1:
+        return ""
+    before, after = changed[0]
+    return f"says {after.words}, not {before.words}"
 
 
 def quoted(text: str) -> str:

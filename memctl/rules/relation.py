@@ -37,7 +37,7 @@ class Label(StrEnum):
 
 
 CONTEXT = ("other_type", "same_chat", "same_speaker")
-_LEAST_CHANGE, _LEAST_ALIKE, _SAID_SO = 0.2, 0.3, 0.95
+_LEAST_CHANGE, _LEAST_ALIKE, _SAID_SO = 0.1, 0.3, 0.95
 _NEVER = 1.1  # a bound that no chance reaches
 LABELS = (Label.COMPATIBLE, Label.DUPLICATE, Label.SUPERSEDES)
 

@@ -6,7 +6,6 @@ import dataclasses
 import io
 import json
 import logging
-import sys
 
 import pytest
 
@@ -75,12 +74,14 @@ def printing_to(stream):
         for handler in logging.getLogger("ag2.event.processor").handlers
         if type(handler).__name__ == "EventStreamHandler"
     ]
-    before = [handler.setStream(stream) for handler in handlers]
+    before = [handler.stream for handler in handlers]
+    for handler in handlers:
+        handler.stream = stream  # not setStream, which flushes the old one: another test may have closed it
     try:
         yield
     finally:
         for handler, old in zip(handlers, before, strict=True):
-            handler.setStream(old or sys.stdout)
+            handler.stream = old
 
 
 @pytest.fixture(scope="module")
