@@ -1,7 +1,7 @@
 """Tool output: what a machine printed, and the one line in it that says what went wrong.
 
 Output is no speech: rows, logs and pages are never memories by themselves, but the cause of a
-failed run is worth one sentence.
+failed run is worth one sentence. What was fetched, a page or the passages of a retriever, is not even that.
 """
 
 import re
@@ -17,6 +17,13 @@ _OUTPUT = re.compile(
     r"^\s*(?:exit ?code:|execution result:|the script (?:ran|was executed)|code output:|traceback \(most recent|"
     r"\$ |>>> |stdout:|stderr:|\*{5} response from calling tool|http/?\d?(?:\.\d)? \d{3}\b|\[error\])",
     re.IGNORECASE,
+)
+# As AutoGen's own agents write them: the prompt of its retrieval chats, and the pages and searches of its surfers.
+_FETCHED = re.compile(
+    r"^\s*You(?:'re| are) a retrieve augmented \w+"
+    r"|^\s*Address: .*\n(?:Title: .*\n)?Viewport position:"
+    r"|\bThe viewport shows \d+% of the (?:web)?page\b"
+    r"|^\s*A \w+ search for .{1,300} found \d+ results?",
 )
 _TRACEBACK = re.compile(
     r"^\s*Traceback \(most recent call last\)|^\s+at \S+\(.*\)$|^\s*File \"[^\"]+\", line \d+", re.MULTILINE
@@ -47,6 +54,11 @@ def is_output(message: Message) -> bool:
     if message.role is Role.TOOL or message.tool_results:
         return True
     return bool(_OUTPUT.match(message.text[:400]))
+
+
+def is_fetched(message: Message) -> bool:
+    """Say whether a message hands on a page, search results or retrieved passages: the words of nobody in the chat."""
+    return bool(_FETCHED.search(message.text[:1200]))
 
 
 def exit_code(message: Message) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memctl.extraction.acts import TOOL, kinds
 from memctl.extraction.listings import worth_reading
-from memctl.extraction.outputs import error_units, is_output
+from memctl.extraction.outputs import error_units, is_fetched, is_output
 from memctl.extraction.segment import segment
 from memctl.extraction.windows import Turn
 from memctl.model import Message, Role
@@ -21,6 +21,8 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
 def _turn(message: Message, who: dict[str, str]) -> Turn:
     if message.role is Role.SYSTEM:
         return Turn(message.speaker, "system", message.text, ())
+    if is_fetched(message):
+        return Turn(message.speaker, TOOL, message.text, ())
     kind = TOOL if is_output(message) else who[message.speaker]
     units = error_units(message) if kind == TOOL else worth_reading(segment(message.text[:_LONGEST_MESSAGE]))
     return Turn(message.speaker, kind, message.text, tuple(units))
