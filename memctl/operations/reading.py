@@ -112,6 +112,7 @@ class Ledger:
     def __init__(self) -> None:
         self._by_digest: dict[str, LedgerEntry] = {}
         self._by_chain: dict[str, LedgerEntry] = {}
+        self._by_id: dict[str, LedgerEntry] = {}
         self._version = 0
 
     def catch_up(self, store: "Store | None", scope: str) -> None:
@@ -133,6 +134,12 @@ class Ledger:
         """Take note of a transcript that is stored now."""
         self._by_digest[entry.digest] = entry
         self._by_chain[entry.chain] = entry
+        self._by_id[entry.id] = entry
+
+    def taken_over(self, transcript_id: str, chain: str) -> bool:
+        """Tell whether an entry of this id now ends otherwise."""
+        entry = self._by_id.get(transcript_id)
+        return entry is not None and entry.chain != chain
 
     def same_bytes(self, digest: str) -> LedgerEntry | None:
         """The transcript that was read from the very same bytes."""
@@ -173,7 +180,12 @@ def place(memory: OpenMemory, item: Prepared, reading: Reading, ledger: Ledger) 
     if found := ledger.continued(item.chains):
         entry, position = found
         return replace(item, transcript_id=entry.id, since=position, stored=position)
-    return replace(item, since=memory.store.known_prefix(reading.agent, item.chains).length)
+    known = memory.store.known_prefix(reading.agent, item.chains).length
+    if ledger.taken_over(item.transcript_id, item.chains[-1] if item.chains else ""):
+        # Another file went on where this one ended and keeps its place: this one is now a chat of its own.
+        own = hashlib.sha256(f"{item.transcript_id} before it went on".encode()).hexdigest()[:16]
+        item = replace(item, transcript_id=own)
+    return replace(item, since=known)
 
 
 def ledger_entry(prepared: Prepared, agent: str, recorded_at: datetime) -> LedgerEntry:

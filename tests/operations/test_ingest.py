@@ -261,3 +261,13 @@ def test_a_memory_keeps_its_source_when_the_chat_goes_on_in_another_file(memory,
     assert {item.transcript.rsplit("/")[-1] for item in evidence} == {"monday.json", "tuesday.json"}
     assert all(item.around for item in evidence)
     assert {rate.name: rate.count for rate in audit(memory).data.rates}["unsourced"] == 0
+
+
+def test_a_chat_and_its_resumed_dump_in_one_folder_are_both_known_from_then_on(memory, chats):
+    paths = [chats("monday.json", *PLANNING[:3]), chats("resumed.json", *PLANNING)]
+    for path in (*paths, *paths):
+        ingest(memory, [path], agent="billing", at=MONDAY)
+
+    again = ingest(memory, paths, agent="billing", at=MONDAY)
+
+    assert [file.status for file in again.data.files] == ["unchanged", "unchanged"]
