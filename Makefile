@@ -75,6 +75,7 @@ train: $(READY) ## Train the extractor, the judge and recall anew (two hours on 
 	@$(BIN)/python -m training.judge
 	@$(BIN)/python -m training.recall_questions --out training/.work/questions.npz --write
 	@$(BIN)/python -m training.recall_fit --questions training/.work/questions.npz --write
+	@$(BIN)/python -m training.integers keep judge question
 
 .PHONY: clean
 clean: ## Remove the environment and what was built
