@@ -62,7 +62,7 @@ def check(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the record with the index and look for damage. Reads only, unless --repair.
+    """Compare the record with the index and look for damage. Mends nothing, unless --repair.
 
     Example: memctl check
     """

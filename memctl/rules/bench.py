@@ -145,13 +145,10 @@ class Bench:
 
     def _bid(self, older: Fact, newer: Fact) -> float:
         """Tell how likely a fact is what a newer one replaces."""
-        ties = [
-            self.ties.between(old.text, new.text)
-            for old in speaking(older)
-            for new in speaking(newer)
-            if moment(old) < moment(new)
-        ]
-        return max((tie.score for tie in ties if tie is not None and tie.label in _CHANGES), default=0.0)
+        pairs = [(old, new) for old in speaking(older) for new in speaking(newer) if moment(old) < moment(new)]
+        ties = [(self.ties.between(old.text, new.text), old, new) for old, new in pairs]
+        weighed = [in_context(tie, old, new, self.overrule) for tie, old, new in ties if tie is not None]
+        return max((tie.score for tie in weighed if tie.label in _CHANGES), default=0.0)
 
     def _gone_before(self, fact: Fact, newer: Fact) -> bool:
         """Whether a fact no longer held when a newer one was said: then it is not what that one replaces."""
@@ -226,7 +223,8 @@ def in_context(relation: Relation, old: Wording, new: Wording, overrule: float) 
     if _one_message(old, new) and not corrects(new.text):
         return replace(relation, label=Label.COMPATIBLE, rule="one message")
     if _mere_guess(old, new) and relation.score < overrule:
-        return replace(relation, label=Label.UNSURE, rule="an agent alone")
+        unsure = Label.COMPATIBLE if relation.label is Label.LIKELY else Label.UNSURE
+        return replace(relation, label=unsure, rule="an agent alone")
     return relation
 
 
