@@ -121,6 +121,18 @@ def months(text: str) -> frozenset[str]:
     return frozenset(match.casefold()[:3] for match in _MONTH_PATTERN.findall(text))
 
 
+_NUMBERED = re.compile(
+    r"\b(number|no\.|nr\.?|job|ticket|issue|room|article|chapter|episode|ep|invoice|order|case)\s*#?(\d+)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=16384)
+def numbered(text: str) -> dict[str, str]:
+    """Find things that are told apart by a number: "ticket 118", "job number 7"."""
+    return {kind.casefold(): number for kind, number in _NUMBERED.findall(text)}
+
+
 @lru_cache(maxsize=16384)
 def identifiers(text: str) -> frozenset[str]:
     """Find names that only one thing bears: ``pg14-main``, ``B6-417``, ``MAX_TTL``, ``FastAPI``."""

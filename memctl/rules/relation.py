@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from memctl.rules.cues import numbered
 from memctl.rules.features import FEATURES, features
 from memctl.rules.hints import hinted
 from memctl.rules.identity import normalised
@@ -182,6 +183,8 @@ def corrected(pair: Pair, relation: Relation) -> Relation:
     unless the model sees no change at all in it.
     """
     changed = relation.chances[2]
+    if relation.label is not Label.COMPATIBLE and _another_of_its_kind(pair):
+        return Relation(Label.COMPATIBLE, relation.chances[0], "another one of its kind", relation.chances)
     if relation.label in (Label.DUPLICATE, Label.ALIKE) and _another_value(pair):
         return Relation(Label.COMPATIBLE, relation.chances[0], "another value", relation.chances)
     if relation.label is Label.SUPERSEDES or changed < _LEAST_CHANGE or pair.cosine < _LEAST_ALIKE:
@@ -189,6 +192,12 @@ def corrected(pair: Pair, relation: Relation) -> Relation:
     if not names_what_it_replaces(pair.old, pair.new):
         return relation
     return Relation(Label.SUPERSEDES, max(changed, _SAID_SO), "says what it replaces", relation.chances)
+
+
+def _another_of_its_kind(pair: Pair) -> bool:
+    """Whether the statements are about things of one kind with different numbers, such as two tickets."""
+    before, after = numbered(pair.old), numbered(pair.new)
+    return any(after.get(kind, number) != number for kind, number in before.items())
 
 
 def _another_value(pair: Pair) -> bool:
