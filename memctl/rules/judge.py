@@ -57,16 +57,16 @@ def judge(
     order = sorted(range(len(claims)), key=lambda place: moment(wording_of(claims[place])))
     scopes = _by_agent((claims[place].agent, place) for place in order)
     facts = _by_agent((fact.agent, place) for place, fact in enumerate(known))
+    met = {agent: [place for place in facts.get(agent, ()) if comparable(known[place])] for agent in scopes}
     plan = _Plan(settings)
     for agent, mine in scopes.items():
         heard = [place for place in mine if not claims[place].quarantined]
-        met = [place for place in facts.get(agent, ()) if comparable(known[place])]
-        plan.against([claims[i] for i in heard], vectors[heard], [known[k] for k in met], known_vectors[met])
+        theirs = met[agent]
+        plan.against([claims[i] for i in heard], vectors[heard], [known[k] for k in theirs], known_vectors[theirs])
         plan.among([claims[i] for i in heard], vectors[heard])
     ties = plan.related(relate)
-    for agent in scopes:
-        met = [place for place in facts.get(agent, ()) if comparable(known[place])]
-        plan.behind(ties, [known[k] for k in met], known_vectors[met])
+    for theirs in met.values():
+        plan.behind(ties, [known[k] for k in theirs], known_vectors[theirs])
     ties = plan.related(relate, ties)
     benches = {
         agent: Bench.open([known[k] for k in facts.get(agent, ())], ties, now, settings.overrule) for agent in scopes

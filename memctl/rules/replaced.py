@@ -4,6 +4,7 @@ Where the replaced thing is named and the older statement names it too, no model
 """
 
 import re
+from functools import lru_cache
 
 _THING = r"(?P<thing>[^,;.!?。；，]{1,60})"
 _PATTERNS = tuple(
@@ -35,10 +36,13 @@ def names_what_it_replaces(old: str, new: str) -> bool:
     return bool(gone & before - gone_before) and bool(_telling(new) - gone - before)
 
 
-def _replaced(text: str) -> list[str]:
-    return [match["thing"] for pattern in _PATTERNS for match in pattern.finditer(text)]
+# Every pair that the judge compares is asked twice, and a statement is in many pairs.
+@lru_cache(maxsize=16384)
+def _replaced(text: str) -> tuple[str, ...]:
+    return tuple(match["thing"] for pattern in _PATTERNS for match in pattern.finditer(text))
 
 
-def _telling(text: str) -> set[str]:
+@lru_cache(maxsize=16384)
+def _telling(text: str) -> frozenset[str]:
     """Take the numbers and names of a text: what can be told from other things of its kind."""
-    return {word.casefold().rstrip(".") for word in _TELLING.findall(text)}
+    return frozenset(word.casefold().rstrip(".") for word in _TELLING.findall(text))
