@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctl import times
 from memctl.errors import NoStore, OtherModel
+from memctl.languages import in_english
 from memctl.model import MemoryType
 from memctl.settings import DEFAULT_MODEL, Settings, home_location
 from memctl.settings import load as load_settings
@@ -132,7 +133,9 @@ class OpenMemory:
 
     def ask(self, questions: Sequence[str]) -> "np.ndarray":
         """Give one unit vector a question, near the memories that answer it."""
-        return self.asker.run(questions)[0] if self.asks_in_its_own_way else self.embed(questions)
+        if not self.asks_in_its_own_way:
+            return self.embed(questions)
+        return self.asker.run([in_english(question) for question in questions])[0]
 
     @cached_property
     def extractor(self) -> "Extractor":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from memctl.embedding.cache import cache_folder
 from memctl.embedding.onnx import OnnxEncoder
 from memctl.errors import ModelUnavailable
+from memctl.languages import in_english
 from memctl.settings import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ class Embedder:
         self._encoder = OnnxEncoder(files.graph, files.tokenizer, files.max_tokens)
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray":
-        """Give one unit vector a text, in order."""
-        return self._encoder.run(texts)[0]
+        """Give one unit vector a text, in order; the bundled model knows English only and reads other texts in it."""
+        return self._encoder.run([in_english(text) for text in texts] if self.name == DEFAULT_MODEL else texts)[0]
 
 
 def bundled_folder() -> Path:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memctl.extraction.glossary import gloss, language
 from memctl.extraction.segment import Unit
+from memctl.languages import gloss, language
 
 MARKER = "[MASK]"
 SLOTS = 12

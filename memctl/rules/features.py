@@ -1,5 +1,6 @@
 """What can be read off two statements without a model: shared words, values, names, environments and cues."""
 
+from memctl.languages import in_english
 from memctl.rules import cues
 from memctl.rules.replaced import names_what_it_replaces
 from memctl.rules.stopwords import STOPWORDS
@@ -38,7 +39,8 @@ _COMMON = frozenset(word for language in STOPWORDS.values() for word in language
 
 
 def features(old: str, new: str, cosine: float) -> list[float]:
-    """Describe a pair by the numbers named in FEATURES."""
+    """Describe a pair, read in English, by the numbers named in FEATURES."""
+    old, new = in_english(old), in_english(new)
     found = compare(values(old), values(new))
     shared = _shared_words(old, new)
     equal = bool(found.shared) and not (found.changed or found.only_old or found.only_new)

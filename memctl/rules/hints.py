@@ -3,12 +3,14 @@
 A small model does not know that two weeks are 14 days or that two names are two people; told so, it can use it.
 """
 
+from memctl.languages import in_english
 from memctl.rules import cues
 from memctl.rules.values import Comparison, compare, values
 
 
 def hinted(old: str, new: str, *, by_hand: bool) -> tuple[str, str]:
-    """Give the pair as the model reads it; what is written down by hand is told from what is said in a chat."""
+    """Give the pair as the model reads it, in English; notes written by hand are told from what is said in a chat."""
+    old, new = in_english(old), in_english(new)
     told = [
         "note" if by_hand else "chat",
         _values(compare(values(old), values(new))),

@@ -16,7 +16,7 @@ LAYERS = [  # top first; a name stands for the module or package and all that is
     ("memory",),
     ("store", "embedding", "extraction", "rules", "transcripts"),
     ("shapes",),
-    ("settings",),
+    ("settings", "languages"),
     ("times",),
     ("client",),
     ("model",),
