@@ -73,9 +73,11 @@ fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
 train: $(READY) ## Train the extractor, the judge and recall anew (two hours on two cores)
 	@$(BIN)/python -m training.keep
 	@$(BIN)/python -m training.judge
-	@$(BIN)/python -m training.recall_questions --out training/.work/questions.npz --write
-	@$(BIN)/python -m training.recall_fit --questions training/.work/questions.npz --write
-	@$(BIN)/python -m training.integers keep judge question
+	@$(BIN)/python -m training.recall_questions
+	@$(BIN)/python -m training.recall_reader
+	@$(BIN)/python -m training.integers keep judge question reader
+	@$(BIN)/python -m training.recall_fit --write
+	@$(BIN)/python -m training.recall_fit --plain --write
 
 .PHONY: clean
 clean: ## Remove the environment and what was built

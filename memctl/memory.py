@@ -138,6 +138,17 @@ class OpenMemory:
         return self.asker.run([in_english(question) for question in questions])[0]
 
     @cached_property
+    def reader(self) -> "OnnxEncoder":
+        """The model that reads a question and a memory together."""
+        from memctl.embedding.models import open_classifier
+
+        return open_classifier("reader")[0]
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Tell for pairs of a question and a memory how surely the one answers the other."""
+        return [float(logit) for logit in self.reader.run(pairs)[0][:, 0]] if pairs else []
+
+    @cached_property
     def extractor(self) -> "Extractor":
         """The extractor that the settings name; the LLM one falls back to the local one."""
         return self.llm_extractor if self.settings["extraction.extractor"] == "llm" else self.local_extractor

@@ -6,7 +6,7 @@ step ``s`` is fixed for each place in the graph, measured once on sentences of t
 not depend on what else is in its batch. Digits of seven bits keep the sums of processors without instructions for such
 products exact too (these add pairs of products in sixteen bits).
 
-``python -m training.integers keep judge question`` rewrites the package's weights in place; a graph that is rewritten
+``python -m training.integers keep judge question reader`` rewrites the package's weights in place; a graph that is rewritten
 already is left alone.
 """
 
@@ -197,7 +197,7 @@ def convert(path: Path, target: Path | None = None) -> bool:
 def main() -> None:
     """Rewrite the weights that are named."""
     parser = argparse.ArgumentParser(prog="python -m training.integers", description=__doc__)
-    parser.add_argument("names", nargs="+", choices=["keep", "judge", "question"])
+    parser.add_argument("names", nargs="+", choices=["keep", "judge", "question", "reader"])
     parser.add_argument("--to", type=Path, help="write into this folder instead of in place")
     asked = parser.parse_args()
     for name in asked.names:

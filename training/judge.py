@@ -23,10 +23,10 @@ from memctl.rules.features import FEATURES
 from memctl.rules.judge import JudgeSettings
 from memctl.rules.relation import CONTEXT, Pair, Relater, combine, described
 from memctl.settings import DEFAULT_MODEL
+from training.folds import FOLDS, HELD_OUT
 from training.judge_augment import augmented
 from training.judge_claims import Told, claim_pairs, gold, told
 from training.judge_data import (
-    FOLDS,
     HERE,
     LabelledPair,
     by_fold,
@@ -45,7 +45,8 @@ WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 1.0, 
 ALIKE = {"team": 500, "group": 3000, "claim": 2500}  # compatible pairs to learn from: those that look most alike
 CROSSED_EVERY = 4
 CROWD = 0.7
-TRAINED = (0, 1)  # two of the four folds are left out in turn: the mean of both models has seen every pair
+TRAINED = (HELD_OUT,)  # the folds that are left out in turn; the mean of their models is shipped
+PARTS = 4  # of the pairs left out, when the last step is fitted to some and measured on others
 WEIGHTS = HERE.parent / "memctl" / "weights"
 WORK = HERE / ".work"
 REPORT = HERE / "reports" / "judge.md"
@@ -138,13 +139,14 @@ class HeldOut:
         logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in TRAINED])
         self.rows = inputs(logits, self.pairs, data.cosines(self.pairs))
         self.wanted = targets(self.pairs)
-        self.folds = np.array([pair.fold for pair in self.pairs])
+        names = {name: place for place, name in enumerate(sorted({pair.group for pair in self.pairs}))}
+        self.parts = np.array([names[pair.group] % PARTS for pair in self.pairs])
 
     def chances(self) -> np.ndarray:
-        """Give chances by linear models that have not seen the pair's fold either."""
+        """Give chances by linear models that have not seen the pair's team or group either."""
         chances = np.zeros((len(self.pairs), len(LABELS)))
-        for fold in TRAINED:
-            out = self.folds == fold
+        for part in range(PARTS):
+            out = self.parts == part
             chances[out] = combine(self.rows[out], fit(self.rows[~out], self.wanted[~out]))
         return chances
 

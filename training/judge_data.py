@@ -4,7 +4,6 @@ Facts of one team that neither supersede nor restate each other are compatible. 
 ones that look most alike are taken: telling them apart is what the judge is for.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from training.folds import fold_of
+
 HERE = Path(__file__).parent
 Embed = Callable[[Sequence[str]], np.ndarray]
 _LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
-FOLDS = 4
 NOTES = frozenset(("given", "extra", "made", "crossed", "measured"))
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
@@ -45,7 +45,7 @@ class LabelledPair:
     @property
     def fold(self) -> int:
         """The fold that holds the pair out."""
-        return int(hashlib.sha256(self.group.encode()).hexdigest(), 16) % FOLDS
+        return fold_of(self.group)
 
 
 def written_pairs() -> list[LabelledPair]:

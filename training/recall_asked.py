@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from training.folds import fold_of
 from training.recall_data import HERE, Team, alive
-
-FOLDS = 4
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Asked:
 def asked_of_teams(chosen: Sequence[Team]) -> list[Asked]:
     """Put the questions of every team to both wordings of its memory."""
     made = []
-    for place, team in enumerate(chosen):
+    for team in chosen:
         for words in (False, True):
             items = team.memory(in_chat_words=words)
             for ask in team.questions():
@@ -38,7 +37,7 @@ def asked_of_teams(chosen: Sequence[Team]) -> list[Asked]:
                 right = np.array([team.answers(item, ask) for item in present], dtype=bool)
                 if right.any() or not ask.expect:
                     texts = tuple(item.text for item in present)
-                    made.append(Asked(team.name, place % FOLDS, ask.text, texts, right))
+                    made.append(Asked(team.name, fold_of(team.name), ask.text, texts, right))
     return made
 
 
@@ -46,12 +45,12 @@ def asked_of_groups(path: Path = HERE / "groups.jsonl") -> list[Asked]:
     """Put the questions of every written list to what holds at its end."""
     made = []
     groups = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for place, group in enumerate(groups):
+    for group in groups:
         facts = group["facts"]
         gone = {other for fact in facts for other in fact.get("supersedes") or ()}
         kept = [number for number in range(len(facts)) if number not in gone]
         texts = tuple(facts[number]["text"] for number in kept)
         for query in group.get("queries") or ():
             right = np.array([number in query["expect"] for number in kept], dtype=bool)
-            made.append(Asked(group["name"], place % FOLDS, query["q"], texts, right))
+            made.append(Asked(group["name"], fold_of(group["name"]), query["q"], texts, right))
     return made

@@ -1,18 +1,21 @@
-"""Fit the ranking of recall and its silence on the training teams: ``python -m training.recall_fit``.
+"""Fit the ranking of recall and its silence: ``python -m training.recall_fit``.
 
-    --questions FILE.npz   vectors of the questions by encoders that have not seen the team (recall_questions)
-    --check FOLDER         other annotated teams that only measure
-    --write                replace memctl/weights/recall.json
+    --plain           for embedding models other than the bundled one: their own vectors, and no reader
+    --check FOLDER    other annotated teams that only measure
+    --write           replace memctl/weights/recall.json
 
-Relevance is a logistic regression over the features of ``memctl.rules.relevance``, answerability another one over its
-outlook. Both are cross-validated by team; the figures printed are those of held-out teams. Weights that say how words
-match cannot become negative, and questions made of a memory's rarest words, with the likeness of vectors taken away,
-teach what paraphrases cannot: that names, figures and identifiers are enough to be found by.
+Fitted to the teams that the question encoder and the reader were trained without, with the package's own models.
+Relevance is a logistic regression over the features of ``memctl.rules.relevance``; another one weighs what the reader
+says of the likeliest memories; answerability is a third one over the outlook. All are cross-validated by team; the
+figures printed are those of held-out teams. Weights that say how words match cannot become negative, and questions made
+of a memory's rarest words, with the likeness of vectors taken away, teach what paraphrases cannot: that names, figures
+and identifiers are enough to be found by.
 """
 
 import argparse
 import json
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,16 +24,39 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from memctl.rules.relevance import Candidate, Features, Question, features, outlook
+from memctl.embedding.models import open_classifier
+from memctl.languages import in_english
+from memctl.rules.passages import asked as asked_text
+from memctl.rules.rank import chosen
+from memctl.rules.relevance import Candidate, Features, Question, features, outlook, read_features
 from memctl.rules.terms import query_terms
+from training.folds import HELD_OUT, fold_of
 from training.recall_data import HERE, Ask, Item, Team, alive, embedded, teams
+from training.recall_reader import passage_of
 
 WEIGHTS = Path(__file__).parents[1] / "memctl" / "weights" / "recall.json"
+REPORT = HERE / "reports" / "recall.md"
+_HEAD = """# Recall: what is shown for a question
+
+Questions of annotated teams, put to what the extractor makes of their chats; every linear model was fitted without the
+team that it ranks. The first five memories are shown, fewer where less bears on the question, none where nothing does.
+
+"""
 FOLDS = 6
 GOALS = {"hit1": 0.5, "hit5": 0.78, "precision": 0.36, "silent": 0.5}
 FLOOR = 0.02
 AROUND = (0.6, 0.3, 0.1)  # the message, the one before, the one after
-GROWING = ("covered", "met", "figures", "cosine", "cosine_lift", "around", "around_lift")  # more is never worse
+GROWING = (
+    "covered",
+    "met",
+    "figures",
+    "cosine",
+    "cosine_lift",
+    "around",
+    "around_lift",
+    "odds",
+    "read",
+)  # more is never worse
 LITERAL_WEIGHT = 0.1
 
 
@@ -42,8 +68,10 @@ class Case:
     ask: Ask
     items: list[Item]
     question: Question
+    candidates: list[Candidate]
     rows: list[Features]
     right: np.ndarray
+    passages: list[str]
     weight: float = 1.0
     own_words: bool = True
 
@@ -66,6 +94,46 @@ class Model:
             "bias": round(self.bias, 4),
             "features": {name: round(float(w), 4) for name, w in kept if abs(w) > 1e-3},
         }
+
+
+@dataclass
+class Ranking:
+    """What was fitted for a team: relevance, what the reader adds to it (where there is one), and answerability."""
+
+    relevance: Model
+    read: Model | None = None
+    answerable: Model | None = None
+
+
+class Reading:
+    """The reader's answers, each asked for once."""
+
+    def __init__(self) -> None:
+        self._encoder, _ = open_classifier("reader")
+        self._known: dict[tuple[str, str], float] = {}
+
+    def __call__(self, case: Case, places: Sequence[int]) -> list[float]:
+        pairs = [(asked_text(case.question.text), case.passages[place]) for place in places]
+        missing = sorted(set(pairs) - self._known.keys())
+        if missing:
+            self._known.update(zip(missing, map(float, self._encoder.run(missing)[0][:, 0]), strict=True))
+        return [self._known[pair] for pair in pairs]
+
+
+def weighed(case: Case, ranking: Ranking, reading: Reading | None) -> tuple[list[Features], np.ndarray]:
+    """Give rows and chances as the package works them out."""
+    chances = ranking.relevance(case.rows)
+    if reading is None:
+        return case.rows, chances
+    places = chosen(case.candidates, list(chances))
+    seen = read_features([case.rows[k] for k in places], list(chances[places]), reading(case, places))
+    if ranking.read is None:
+        return seen, chances[places]
+    again = ranking.read(seen)
+    rows, final = list(case.rows), np.minimum(chances, again.min())
+    for place, row, chance in zip(places, seen, again, strict=True):
+        rows[place], final[place] = row, chance
+    return rows, final
 
 
 def cases_of(team: Team, vectors: dict[str, np.ndarray], *, in_chat_words: bool, literal: bool = True) -> list[Case]:
@@ -103,25 +171,62 @@ def fit_relevance(cases: Sequence[Case]) -> Model:
     return fit(rows, np.concatenate([case.right for case in cases]), weight, names)
 
 
-def fit_answerable(cases: Sequence[Case], relevance: dict[str, Model]) -> Model:
-    rows = [outlook(case.question, case.rows, list(relevance[case.team](case.rows))) for case in cases]
+def fit_read(cases: Sequence[Case], ranking: dict[str, Ranking], reading: Reading) -> Model:
+    """Fit the second line to the memories that would be read."""
+    rows, right, weight = [], [], []
+    for case in cases:
+        before = Ranking(ranking[case.team].relevance)
+        places = chosen(case.candidates, list(before.relevance(case.rows)))
+        seen, _ = weighed(case, before, reading)
+        rows += seen
+        right += list(case.right[places])
+        weight += [case.weight] * len(places)
+    names = [name for name in rows[0] if name != "known"]
+    values = np.array([[row[name] for name in names] for row in rows])
+    return fit(values, np.array(right, dtype=bool), np.array(weight), names)
+
+
+def fit_answerable(cases: Sequence[Case], ranking: dict[str, Ranking], reading: Reading | None) -> Model:
+    rows = [_outlook(case, ranking[case.team], reading) for case in cases]
     answerable = np.array([bool(case.ask.expect) for case in cases])
     balance = np.where(answerable, 0.5 / answerable.mean(), 0.5 / (1 - answerable.mean()))
     weight = balance * np.array([case.weight for case in cases])
     return fit(np.array([list(row.values()) for row in rows]), answerable, weight, list(rows[0]), ridge=10.0)
 
 
-def measure(
-    cases: Sequence[Case], relevance: dict[str, Model], answerable: dict[str, Model], cut: dict[str, float]
-) -> dict[str, float]:
+def _outlook(case: Case, ranking: Ranking, reading: Reading | None) -> Features:
+    rows, chances = weighed(case, ranking, reading)
+    return outlook(case.question, rows, list(chances))
+
+
+@dataclass
+class Shown:
+    """What a question would get: chances of all memories, and how surely it can be answered at all."""
+
+    case: Case
+    chances: np.ndarray
+    sure: float
+
+
+def shown_of(cases: Sequence[Case], ranking: dict[str, Ranking], reading: Reading | None) -> list[Shown]:
+    """Answer every question with the models of its team."""
+    made = []
+    for case in cases:
+        rows, chances = weighed(case, ranking[case.team], reading)
+        model = ranking[case.team].answerable
+        sure = float(model([outlook(case.question, rows, list(chances))])[0]) if model else 1.0
+        made.append(Shown(case, chances, sure))
+    return made
+
+
+def measure(answers: Sequence[Shown], cut: dict[str, float]) -> dict[str, float]:
     """Give the figures of ``score.py`` for what would be shown."""
     n = dict.fromkeys(("asked", "first", "five", "shown", "wanted", "unknown", "silent"), 0)
-    for case in cases:
-        chances = relevance[case.team](case.rows)
+    for answer in answers:
+        case, chances = answer.case, answer.chances
         order = np.argsort(-chances, kind="stable")
-        sure = answerable[case.team]([outlook(case.question, case.rows, list(chances))])[0]
         least = max(cut["floor"], cut["share"] * chances.max())
-        shown = [k for k in order if chances[k] >= least][:5] if sure >= cut["least"] else []
+        shown = [k for k in order if chances[k] >= least][:5] if answer.sure >= cut["least"] else []
         if not case.ask.expect:
             n["unknown"] += 1
             n["silent"] += not shown
@@ -143,29 +248,33 @@ def measure(
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=Path)
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--check", type=Path)
     parser.add_argument("--cache", type=Path, default=HERE / ".work" / "recall_vectors.npz")
     parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args(arguments)
-    name = "tuned" if asked.questions else "plain"
-    training, other = teams(), teams(asked.check) if asked.check else []
-    vectors = _vectors([*training, *other], asked.cache, asked.questions)
+    options = parser.parse_args(arguments)
+    name, reading = ("plain", None) if options.plain else ("tuned", Reading())
+    training = [team for team in teams() if fold_of(team.name) == HELD_OUT]
+    other = teams(options.check) if options.check else []
+    vectors = _vectors([*training, *other], options.cache, plain=options.plain)
     made = {team.name: _both(team, vectors) for team in training}
-    held = _held_out(training, made)
-    cut = _calibrate(training, made, *held)
+    held = _held_out(training, made, reading)
+    answers = shown_of(_plain(made, training), held, reading)
+    cut = _calibrate(answers)
     everything = [case for cases in made.values() for case in cases]
-    relevance = fit_relevance(everything)
-    by_team = dict.fromkeys([*made, *(team.name for team in other)], relevance)
-    answerable = fit_answerable([case for case in everything if case.own_words], held[0])
-    print(f"{name}: held-out teams, in chat words", _rounded(measure(_plain(made, training), *held, cut)))
-    for team in other:
-        made[team.name] = _both(team, vectors)
+    final = Ranking(fit_relevance(everything))
+    final.read = fit_read(everything, held, reading) if reading else None
+    final.answerable = fit_answerable([case for case in everything if case.own_words], held, reading)
+    figures = {f"{len(training)} teams of the fold left out": measure(answers, cut)}
     if other:
-        figures = measure(_plain(made, other), by_team, dict.fromkeys(by_team, answerable), cut)
-        print(f"{name}: other teams, in chat words", _rounded(figures))
-    if asked.write:
-        _write(name, relevance, answerable, cut)
+        cases = [case for team in other for case in cases_of(team, vectors, in_chat_words=True, literal=False)]
+        shown = shown_of(cases, dict.fromkeys((team.name for team in other), final), reading)
+        figures[f"{len(other)} teams that nothing was chosen by"] = measure(shown, cut)
+    for title, row in figures.items():
+        print(f"{name}: {title}", _rounded(row))
+    if options.write:
+        _write(name, final, cut)
+        _report(name, figures)
 
 
 def _both(team: Team, vectors: dict[str, np.ndarray]) -> list[Case]:
@@ -176,33 +285,38 @@ def _both(team: Team, vectors: dict[str, np.ndarray]) -> list[Case]:
     return [*own, *gold]
 
 
-def _held_out(training: Sequence[Team], made: dict[str, list[Case]]) -> tuple[dict[str, Model], dict[str, Model]]:
+def _held_out(training: Sequence[Team], made: dict[str, list[Case]], reading: Reading | None) -> dict[str, Ranking]:
+    """Fit each step without the team that it is then used for."""
     names = [team.name for team in training]
-    relevance: dict[str, Model] = {}
-    answerable: dict[str, Model] = {}
+    ranking: dict[str, Ranking] = {}
     for fold in range(FOLDS):
-        seen = [case for place, name in enumerate(names) if place % FOLDS != fold for case in made[name]]
-        model = fit_relevance(seen)
-        relevance |= {name: model for place, name in enumerate(names) if place % FOLDS == fold}
+        model = fit_relevance(_without(fold, names, made))
+        ranking |= {name: Ranking(model) for name in names[fold::FOLDS]}
+    if reading is not None:
+        read = {fold: fit_read(_without(fold, names, made), ranking, reading) for fold in range(FOLDS)}
+        for fold, model in read.items():
+            for name in names[fold::FOLDS]:
+                ranking[name].read = model
     for fold in range(FOLDS):
-        seen = [
-            case for place, name in enumerate(names) if place % FOLDS != fold for case in made[name] if case.own_words
-        ]
-        model = fit_answerable(seen, relevance)
-        answerable |= {name: model for place, name in enumerate(names) if place % FOLDS == fold}
-    return relevance, answerable
+        seen = [case for case in _without(fold, names, made) if case.own_words]
+        model = fit_answerable(seen, ranking, reading)
+        for name in names[fold::FOLDS]:
+            ranking[name].answerable = model
+    return ranking
 
 
-def _calibrate(
-    training: Sequence[Team], made: dict[str, list[Case]], relevance: dict[str, Model], answerable: dict[str, Model]
-) -> dict[str, float]:
+def _without(fold: int, names: Sequence[str], made: dict[str, list[Case]]) -> list[Case]:
+    return [case for place, name in enumerate(names) if place % FOLDS != fold for case in made[name]]
+
+
+def _calibrate(answers: Sequence[Shown]) -> dict[str, float]:
     """Choose where to cut: the cut that misses the wanted figures least, and then shows most answers."""
-    cases = _plain(made, training)
     best: dict[str, float] = {}
-    for least in _quantiles(cases, relevance, answerable):
-        for share in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
-            cut = {"least": least, "share": share, "floor": FLOOR}
-            found = measure(cases, relevance, answerable, cut)
+    unknown = [answer.sure for answer in answers if not answer.case.ask.expect]
+    for quantile in (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65):
+        for share in (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
+            cut = {"least": round(float(np.quantile(unknown, quantile)), 3), "share": share, "floor": FLOOR}
+            found = measure(answers, cut)
             missed = sum(max(0.0, goal - found[name]) for name, goal in GOALS.items())
             value = found["hit5"] / 10 - missed
             if not best or value > best["value"]:
@@ -210,16 +324,6 @@ def _calibrate(
                 print("  ", cut, _rounded(found))
     best.pop("value")
     return best
-
-
-def _quantiles(cases: Sequence[Case], relevance: dict[str, Model], answerable: dict[str, Model]) -> list[float]:
-    """Give cuts that keep silent on a third to two thirds of the questions nothing answers."""
-    unknown = [
-        float(answerable[case.team]([outlook(case.question, case.rows, list(relevance[case.team](case.rows)))])[0])
-        for case in cases
-        if not case.ask.expect
-    ]
-    return [round(float(np.quantile(unknown, share)), 3) for share in (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)]
 
 
 def _plain(made: dict[str, list[Case]], chosen: Sequence[Team]) -> list[Case]:
@@ -240,7 +344,9 @@ def _case(team: Team, ask: Ask, items: Sequence[Item], vector: np.ndarray) -> Ca
     near = [_around(messages, item.place) for item in present]
     candidates = [Candidate(item.fact, c, n) for item, c, n in zip(present, cosines, near, strict=True) if item.fact]
     right = np.array([team.answers(item, ask) for item in present], dtype=bool)
-    return Case(team.name, ask, present, question, features(question, candidates) if present else [], right)
+    told = [passage_of(team, item) for item in present]
+    rows = features(question, candidates) if present else []
+    return Case(team.name, ask, present, question, candidates, rows, right, told)
 
 
 def _literal(team: Team, item: Item, items: Sequence[Item], chance: random.Random) -> Case:
@@ -254,7 +360,9 @@ def _literal(team: Team, item: Item, items: Sequence[Item], chance: random.Rando
     candidates = [Candidate(other.fact, cosine) for other, cosine in zip(present, low, strict=True) if other.fact]
     right = np.array([other is item for other in present], dtype=bool)
     ask = Ask(asked, (team.gold["facts"][0]["id"],), item.said)
-    return Case(team.name, ask, present, question, features(question, candidates), right, LITERAL_WEIGHT)
+    told = [passage_of(team, other) for other in present]
+    rows = features(question, candidates)
+    return Case(team.name, ask, present, question, candidates, rows, right, told, LITERAL_WEIGHT)
 
 
 def _around(messages: np.ndarray, place: int | None) -> float | None:
@@ -264,20 +372,42 @@ def _around(messages: np.ndarray, place: int | None) -> float | None:
     return float(sum(share * messages[step] for share, step in zip(AROUND, steps, strict=True)))
 
 
-def _vectors(chosen: Sequence[Team], cache: Path, questions: Path | None) -> dict[str, np.ndarray]:
-    """Embed everything once; questions get the given vectors where there are some."""
-    embedded(chosen, cache)
-    found = {ask.text: team.vectors[ask.text] for team in chosen for ask in team.questions()}
-    if questions:
-        given = np.load(questions)
-        found |= dict(zip(given["texts"].tolist(), given["vectors"], strict=True))
-    return found
+def _vectors(chosen_teams: Sequence[Team], cache: Path, *, plain: bool) -> dict[str, np.ndarray]:
+    """Embed everything once; questions by their own encoder, unless the plain vectors are wanted."""
+    embedded(chosen_teams, cache)
+    texts = sorted({ask.text for team in chosen_teams for ask in team.questions()})
+    if plain:
+        return {text: chosen_teams[0].vectors[text] for text in texts}
+    encoder, _ = open_classifier("question")
+    return dict(zip(texts, encoder.run([in_english(text) for text in texts])[0], strict=True))
 
 
-def _write(name: str, relevance: Model, answerable: Model, cut: dict[str, float]) -> None:
+def _write(name: str, ranking: Ranking, cut: dict[str, float]) -> None:
     known = json.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {}
-    known[name] = {"relevance": relevance.shape(), "answerable": answerable.shape(), **cut}
+    parts = {"relevance": ranking.relevance, "read": ranking.read, "answerable": ranking.answerable}
+    known[name] = {part: model.shape() for part, model in parts.items() if model is not None} | cut
     WEIGHTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def _report(name: str, figures: dict[str, dict[str, float]]) -> None:
+    """Write down how the ranking does, beside what another run wrote for the other kind of vectors."""
+    title = {
+        "tuned": "## The bundled model, its question encoder and the reader",
+        "plain": "## Plain vectors, no reader",
+    }
+    columns = list(next(iter(figures.values())))
+    table = [
+        title[name],
+        "",
+        f"| | {' | '.join(columns)} |",
+        "|---" * (len(columns) + 1) + "|",
+        *(f"| {who} | {' | '.join(f'{row[column]:.3f}' for column in columns)} |" for who, row in figures.items()),
+    ]
+    known = REPORT.read_text(encoding="utf-8") if REPORT.exists() else _HEAD
+    parts = {part.splitlines()[0]: part for part in re.split(r"^(?=## )", known, flags=re.MULTILINE)[1:]}
+    parts[title[name]] = "\n".join(table) + "\n"
+    text = _HEAD + "\n".join(parts[key].rstrip() + "\n" for key in title.values() if key in parts)
+    REPORT.write_text(text, encoding="utf-8")
 
 
 def _rounded(figures: dict[str, float]) -> dict[str, float]:

@@ -1,8 +1,8 @@
-"""Fine-tune the question encoder: ``python -m training.recall_questions --out FILE.npz [--write]``.
+"""Fine-tune the question encoder: ``python -m training.recall_questions``.
 
 A question and its answer are put differently. The encoder of questions learns to lie near the memories that answer
 them, among all memories of its team (softmax over the list); memories keep the vectors of the bundled model, so a store
-never depends on it. ``--out`` gets the vectors of questions of teams and lists that the encoder has not seen.
+never depends on it. One fold of teams and lists is left out, on which ``recall_fit`` fits the ranking.
 """
 
 import argparse
@@ -17,8 +17,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from memctl.languages import in_english
+from training.folds import HELD_OUT
 from training.graphs import encode, encoder, export, tokenizer
-from training.recall_asked import FOLDS, Asked, asked_of_groups, asked_of_teams
+from training.recall_asked import Asked, asked_of_groups, asked_of_teams
 from training.recall_data import HERE, embedded_texts, teams
 
 WEIGHTS = HERE.parent / "memctl" / "weights"
@@ -74,7 +76,7 @@ def train(asked: Sequence[Asked], vectors: dict[str, np.ndarray], recipe: Recipe
         for start in range(0, len(order), recipe.batch):
             batch = [asked[place] for place in order[start : start + recipe.batch]]
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                found = model(**encode(reader, [one.question for one in batch]))
+                found = model(**encode(reader, [in_english(one.question) for one in batch]))
             strangers = everything[torch.tensor(random.integers(0, len(everything), recipe.others))]
             loss = _loss(found.float(), batch, vectors, strangers, recipe)
             optimiser.zero_grad()
@@ -99,60 +101,19 @@ def _loss(
     return total / len(batch)
 
 
-@torch.no_grad()
-def embed(model: QuestionModel, texts: Sequence[str]) -> np.ndarray:
-    """Give the questions' vectors."""
-    reader, rows = tokenizer(MAX_TOKENS), []
-    for start in range(0, len(texts), 64):
-        rows.append(model(**encode(reader, texts[start : start + 64])).float().numpy())
-    return np.concatenate(rows)
-
-
-def mean_of(models: Sequence[QuestionModel]) -> QuestionModel:
-    """Average the weights of models that began alike: the mean has seen every team and errs less than any of them."""
-    made = QuestionModel()
-    states = [model.state_dict() for model in models]
-    made.load_state_dict(
-        {
-            name: sum(state[name] for state in states) / len(states) if value.is_floating_point() else value
-            for name, value in states[0].items()
-        }
-    )
-    return made.eval()
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Train without each fold, keep the vectors of its questions, and write the mean of the models."""
+    """Train without one fold, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=HERE / ".work" / "recall_vectors.npz")
-    parser.add_argument(
-        "--check", type=Path, help="other teams, whose questions are embedded by the mean of the models"
-    )
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    training, other = teams(), teams(options.check) if options.check else []
-    asked = asked_of_teams(training) + asked_of_groups()
-    measured = [ask.text for team in other for ask in team.questions()]
+    asked = [one for one in asked_of_teams(teams()) + asked_of_groups() if one.fold != HELD_OUT]
     vectors = embedded_texts({text for one in asked for text in (one.question, *one.memories)}, options.cache)
-    held: dict[str, np.ndarray] = {}
-    models = []
-    for fold in range(FOLDS):
-        models.append(train([one for one in asked if one.fold != fold], vectors, Recipe(), seed=fold))
-        questions = sorted({one.question for one in asked if one.fold == fold})
-        held |= dict(zip(questions, embed(models[-1], questions), strict=True))
-        print(f"fold {fold + 1} of {FOLDS}", flush=True)
-    mean = mean_of(models)
-    if measured:
-        held |= dict(zip(measured, embed(mean, measured), strict=True))
-    np.savez(options.out, texts=np.array(list(held)), vectors=np.array(list(held.values()), dtype=np.float32))
-    if options.write:
-        export(
-            mean, WEIGHTS / "question.onnx", encode(tokenizer(MAX_TOKENS), ["one", "and another question"]), "vector"
-        )
-        about = json.dumps({"max_tokens": MAX_TOKENS, "recipe": asdict(Recipe())}, indent=1)
-        (WEIGHTS / "question.json").write_text(about + "\n", encoding="utf-8")
+    model = train(asked, vectors, Recipe())
+    sample = encode(tokenizer(MAX_TOKENS), ["one", "and another question"])
+    export(model, WEIGHTS / "question.onnx", sample, "vector")
+    about = json.dumps({"max_tokens": MAX_TOKENS, "recipe": asdict(Recipe())}, indent=1)
+    (WEIGHTS / "question.json").write_text(about + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -121,10 +121,8 @@ def kinds(messages: Iterable[Message]) -> dict[str, str]:
 
 
 def _strongest(before: str | None, now: str) -> str:
-    """An agent that once printed output stays an agent; a person who writes like a machine is one."""
-    if before is None or before == now:
-        return now
-    return AGENT if AGENT in (before, now) else now if before == PERSON else before
+    """One who writes and also prints output is an agent, and so is a person who writes like a machine."""
+    return now if before in (None, now) else AGENT
 
 
 def _kind(message: Message) -> str:

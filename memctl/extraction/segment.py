@@ -23,6 +23,8 @@ _TABLE_LINE = re.compile(r"^[\s|:+-]+$")
 _HEADING = re.compile(r"^\s*#{1,6}\s+(.*?)\s*#*\s*$")
 _BOLD_LINE = re.compile(r"^\s*\*\*([^*]+?)\*\*:?\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•‣▪–·]|\(?\d{1,2}[.)]|\(?[A-Za-z][.)]|[①-⑳])\s+(?:\[[ xX]\]\s+)?")
+_NUMBERED = re.compile(r"^\s*(?:>\s?)?\(?(?:\d{1,2}|[A-Za-z])[.)]\s", re.MULTILINE)
+_BEGINS_WITH_STOP = re.compile(r"^\s*(?:\d{1,2}|[A-Za-z])\.\s")
 _QUOTED = re.compile(r"^\s*>\s?")
 _INDENTED_CODE = re.compile(r"^(?: {4,}|\t)\S")
 _WORDS = re.compile(r"[\w'’%€$£./:@+-]*\w[\w'’%€$£./:@+-]*")
@@ -177,7 +179,7 @@ class _Reader:
         quoted = _QUOTED.match(line)
         offset = quoted.end() if quoted else 0
         item = _ITEM.match(line[offset:])
-        if item:
+        if item and not self._is_an_answer(item.group()):
             label = item.group().strip().strip("().[] xX-*+•").upper()
             offset += item.end()
             self.blocks.append(_Block(start + offset, start + len(line), "item", self.lead, label))
@@ -187,6 +189,12 @@ class _Reader:
             self.blocks.append(_Block(start + offset, start + len(line), "sentence"))
         if line.rstrip().endswith((":", "：")):
             self.lead = plain(line).rstrip(":：")
+
+    def _is_an_answer(self, marker: str) -> bool:
+        """Whether "B." or "90." is no item's number but a short sentence: nothing else in the message is numbered."""
+        if not _BEGINS_WITH_STOP.match(marker) or marker.strip() == "1.":
+            return False
+        return len(_NUMBERED.findall(self.text)) == 1
 
     def _wrapped(self, line: str, start: int) -> bool:
         """Join a line that only continues the one before (hard-wrapped text)."""

@@ -16,7 +16,7 @@ from memctl.rules.pack import pack
 from memctl.rules.rank import Balance, rank
 from memctl.rules.relevance import Candidate, Question, fitted
 from memctl.shapes import writable
-from memctl.store.corpus import likeness_around, read_corpus
+from memctl.store.corpus import Surroundings, read_corpus, surroundings
 from memctl.store.types import Filter
 from memctl.times import parse_instant
 
@@ -162,6 +162,7 @@ def _answer(
         weights=fitted("tuned" if memory.asks_in_its_own_way else "plain"),
         balance=Balance.of(memory.settings),
         floor=float(memory.settings["recall.floor"]),
+        read=memory.read if memory.asks_in_its_own_way else None,
     )
     limit = int(memory.settings["recall.limit"]) if asked.limit is None else asked.limit
     messages = [] if plain is None else _messages(store, question, plain, scopes, now, asked, limit)
@@ -194,8 +195,12 @@ def _candidates(
         vector, " ".join(question.terms), scopes, where=wanted, limit=_CANDIDATES_PAST if past else _CANDIDATES
     )
     held = [one for one in found if not past or holds_at(one.fact, now)]
-    around = likeness_around(store, scopes, (place for one in held if (place := _place(one.fact))), vector)
-    return [Candidate(one.fact, one.cosine, around.get(_place(one.fact) or _NOWHERE)) for one in held]
+    around = surroundings(store, scopes, (place for one in held if (place := _place(one.fact))), vector)
+    return [_candidate(one.fact, one.cosine, around.get(_place(one.fact) or _NOWHERE)) for one in held]
+
+
+def _candidate(fact: Fact, cosine: float | None, around: Surroundings | None) -> Candidate:
+    return Candidate(fact, cosine, around.likeness, around.before) if around else Candidate(fact, cosine)
 
 
 def _place(fact: Fact) -> tuple[str, int] | None:

@@ -2,7 +2,9 @@
 
 A linear model over the features below, fitted on annotated teams by ``training/recall_fit.py``, which writes
 ``weights/recall.json``. There is a set of weights for the bundled model's question encoder (``tuned``) and one for any
-other embedding model (``plain``). Because the result is a probability and not a rank, it can be told when to be silent.
+other embedding model (``plain``). With the first, the likeliest memories are then read beside the question by a model
+of their own, and a second line weighs what it says. Because the result is a probability and not a rank, it can be told
+when to be silent.
 """
 
 import json
@@ -43,12 +45,14 @@ class Candidate:
     """A memory that search met.
 
     ``cosine`` is None where it or the question has no vector. ``around`` is the likeness of the message that it was
-    made of and of that message's neighbours; None where there is no such message.
+    made of and of that message's neighbours; None where there is no such message. ``before`` is the text of the
+    message before that one.
     """
 
     fact: Fact
     cosine: float | None = None
     around: float | None = None
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,8 @@ class Line:
 class Weights:
     """What was fitted: relevance of a memory, answerability of a question, and where to cut.
 
-    Below ``least`` answerability silence is better; a memory below ``share`` of the best one's relevance, or below
-    ``floor``, is not shown.
+    ``read`` is the relevance of a memory that was read beside the question. Below ``least`` answerability silence is
+    better; a memory below ``share`` of the best one's relevance, or below ``floor``, is not shown.
     """
 
     relevance: Line
@@ -77,13 +81,16 @@ class Weights:
     least: float
     share: float
     floor: float
+    read: Line | None = None
 
 
 @lru_cache(maxsize=4)
 def fitted(name: str) -> Weights:
     """Read the weights called ``name``: ``tuned`` or ``plain``."""
     read = json.loads((files("memctl") / "weights" / "recall.json").read_text("utf-8"))[name]
-    return Weights(Line(**read["relevance"]), Line(**read["answerable"]), read["least"], read["share"], read["floor"])
+    second = Line(**read["read"]) if "read" in read else None
+    cuts = (read["least"], read["share"], read["floor"])
+    return Weights(Line(**read["relevance"]), Line(**read["answerable"]), *cuts, second)
 
 
 def features(question: Question, candidates: Sequence[Candidate]) -> list[Features]:
@@ -109,6 +116,15 @@ def features(question: Question, candidates: Sequence[Candidate]) -> list[Featur
     ]
 
 
+def read_features(rows: Sequence[Features], chances: Sequence[float], logits: Sequence[float]) -> list[Features]:
+    """Put beside the features of memories what their reader says of them."""
+    best = max(logits, default=0.0)
+    return [
+        {**row, "odds": _odds(chance), "read": logit, "read_gap": logit - best}
+        for row, chance, logit in zip(rows, chances, logits, strict=True)
+    ]
+
+
 def outlook(question: Question, rows: Sequence[Features], chances: Sequence[float]) -> Features:
     """Describe whether the memories that were met can answer the question at all."""
     ordered = sorted(chances, reverse=True)
@@ -123,6 +139,7 @@ def outlook(question: Question, rows: Sequence[Features], chances: Sequence[floa
         "around": max(row["around_lift"] for row in rows),
         "known": best["known"],
         "covered": best["covered"],
+        "read": max((row["read"] for row in rows if "read" in row), default=0.0),
         **{f"wants_{kind}": float(kind in question.intent) for kind in _KINDS if kind is not MemoryType.CONTEXT},
         "kind": max(best[f"asked_{kind}"] for kind in _KINDS),
     }

@@ -1,6 +1,7 @@
 """The chats as a whole, for the deep search: every message of some scopes in order, with terms and vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memctl.store.filters import both, instant, literal, one_of
@@ -28,10 +29,18 @@ def read_corpus(
     return [message_of(row) for row in sorted(rows, key=_place)[: 2 * most]]
 
 
-def likeness_around(
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """How like a vector a message and its neighbours are, and the text of the message before it."""
+
+    likeness: float
+    before: str = ""
+
+
+def surroundings(
     store: Reader, scopes: Sequence[str], places: Iterable[tuple[str, int]], vector: Any
-) -> dict[tuple[str, int], float]:
-    """Tell for messages (path and number) how like the vector they and their neighbours are, as far as embedded."""
+) -> dict[tuple[str, int], Surroundings]:
+    """Tell of messages (path and number) what is around them, as far as they are embedded."""
     wanted = set(places)
     if not wanted:
         return {}
@@ -41,13 +50,17 @@ def likeness_around(
         one_of("path", sorted({path for path, _ in wanted})),
         f"`index` IN ({', '.join(map(str, numbers))})",
     )
-    rows = from_table(store.record.arrow("messages", columns=["id", "path", "index", "vector"], where=condition))
-    found = {
-        (row["path"], row["index"]): float(row["vector"] @ vector)
-        for row in sorted(rows, key=lambda row: row["id"])
-        if row["vector"] is not None
+    columns = ["id", "path", "index", "vector", "text"]
+    rows = sorted(
+        from_table(store.record.arrow("messages", columns=columns, where=condition)), key=lambda row: row["id"]
+    )
+    found = {(row["path"], row["index"]): float(row["vector"] @ vector) for row in rows if row["vector"] is not None}
+    texts = {(row["path"], row["index"]): row["text"] or "" for row in rows}
+    return {
+        (path, number): Surroundings(_around((path, number), found), texts.get((path, number - 1), ""))
+        for path, number in wanted
+        if (path, number) in found
     }
-    return {place: _around(place, found) for place in wanted if place in found}
 
 
 def _around(place: tuple[str, int], found: Mapping[tuple[str, int], float]) -> float:

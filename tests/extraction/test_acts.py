@@ -66,3 +66,9 @@ def test_roles_names_and_manners_tell_people_from_agents_and_tools():
         "db": "tool",
         "Caller": "agent",
     }
+
+
+def test_a_speaker_who_writes_and_also_prints_output_is_an_agent():
+    spoken = [message("Extractor", "We read 41 of 60 papers so far."), message("Extractor", "rows: 41", Role.TOOL)]
+    assert acts.kinds(spoken) == {"Extractor": "agent"}
+    assert acts.kinds(reversed(spoken)) == {"Extractor": "agent"}

@@ -54,3 +54,13 @@ def test_cutting_loses_no_word(parts):
 
 def test_the_limit_is_a_sentence_or_two():
     assert LONG_WORDS <= 28
+
+
+@pytest.mark.parametrize("text", ["B. And keep the old one for March.", "A. Jones will sign it."])
+def test_a_letter_that_begins_a_message_without_a_list_is_part_of_its_sentence(text):
+    assert [(unit.kind, unit.text) for unit in segment(text)] == [("sentence", text)]
+
+
+def test_a_number_that_answers_is_a_sentence_and_no_item():
+    assert [unit.text for unit in segment("90. Not 60, that was too short.")] == ["90.", "Not 60, that was too short."]
+    assert {unit.kind for unit in segment("1. Weigh it\n2. Label it")} == {"item"}

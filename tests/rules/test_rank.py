@@ -6,8 +6,8 @@ import pytest
 
 from memctl.model import Fact, MemoryType, Source, State, Wording
 from memctl.rules.intent import intent_of
-from memctl.rules.rank import Balance, rank
-from memctl.rules.relevance import Candidate, Question, fitted
+from memctl.rules.rank import READ_AT_MOST, Balance, rank
+from memctl.rules.relevance import Candidate, Line, Question, Weights, fitted
 
 NOW = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
@@ -132,3 +132,50 @@ def test_a_question_says_what_kind_of_memory_it_wants(question, kind):
 
 def test_a_plain_topic_wants_no_kind():
     assert intent_of("go-live date") == frozenset()
+
+
+READ = Weights(
+    relevance=fitted("plain").relevance,
+    answerable=Line(9.0, {}),
+    least=0.5,
+    share=0.0,
+    floor=0.0,
+    read=Line(0.0, {"read": 1.0}),
+)
+
+
+def read_with(said, *candidates):
+    """Rank with a reader that says of passages what a table tells by a word in them."""
+
+    def read(pairs):
+        return [next((logit for word, logit in said.items() if word in told), -3.0) for _, told in pairs]
+
+    return rank(Question.of("who signs"), candidates, now=NOW, weights=READ, read=read)
+
+
+def test_what_the_reader_takes_for_the_answer_comes_before_what_is_merely_alike():
+    alike, answer = Candidate(fact("The signing page is blue"), 0.8), Candidate(fact("Marta approves it"), 0.3)
+    assert texts(read_with({"Marta": 3.0}, alike, answer))[0] == answer.fact.text
+
+
+def test_the_reader_sees_the_message_before_the_one_a_memory_was_made_of():
+    plain = Candidate(fact("Marta, then."), 0.5)
+    reply = Candidate(fact("Tomas, then."), 0.3, before="Who signs the orders from now on?")
+    assert texts(read_with({"signs the orders": 3.0}, plain, reply))[0] == reply.fact.text
+
+
+def test_memories_that_were_not_read_come_after_those_that_were():
+    many = [
+        Candidate(fact(f"Note {name} on orders"), 0.6 - place / 100) for place, name in enumerate("abcdefghijklmnop")
+    ]
+    shown = read_with({"Note": -2.0}, *many)
+    assert len(shown) == len(many)
+    assert {hit.fact.id for hit in shown[:READ_AT_MOST]} == {one.fact.id for one in many[:READ_AT_MOST]}
+
+
+def test_without_weights_for_it_nothing_is_read():
+    def refuse(_):
+        raise AssertionError("read")
+
+    near = Candidate(fact("Payments are deployed with Helm"), 0.7)
+    assert texts(ranked("how are payments deployed", near, read=refuse)) == [near.fact.text]
