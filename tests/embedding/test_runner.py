@@ -27,7 +27,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-@pytest.mark.parametrize("name", ["keep", "judge", "question"])
+@pytest.mark.parametrize("name", ["keep", "judge", "question", "reader"])
 def test_an_answer_does_not_depend_on_what_else_is_run(name):
     encoder, _ = open_classifier(name)
     pairs = [("Bo (person): hi / end", f"Ann (person): [MASK] {text}") for text in SENTENCES + MANY[:9]]
