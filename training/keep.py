@@ -12,7 +12,7 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ import torch
 
 from memctl.extraction.compose import Bar
 from memctl.extraction.local import Card, LocalExtractor
-from memctl.extraction.windows import SLOTS
+from memctl.extraction.windows import SLOTS, Window
 from training.folds import FOLDS, fold_of
 from training.keep_data import HERE, LABELS, Example, Team, examples, load_all, notes
 from training.keep_export import export, write_card
@@ -28,6 +28,7 @@ from training.keep_extra import load_extra
 from training.keep_model import KeepModel, Recipe, average, predict, prepare, train
 from training.keep_report import write_report
 from training.keep_score import figures, score
+from training.keep_types import best_lean, typed
 
 WEIGHTS = HERE.parent / "memctl" / "weights"
 BARS = [0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
@@ -59,17 +60,26 @@ def answers(model: KeepModel, teams: Sequence[Team]) -> Table:
     return {example.window.text: row for example, row in zip(windows, rows, strict=True)}
 
 
-def measure(teams: Sequence[Team], table: Table, bar: Bar, wrong: list[str] | None = None) -> dict[str, float]:
-    """Run the extractor on answers that were computed before, and score what it keeps."""
+def answering(table: Table, model: KeepModel | None = None) -> Callable[[Sequence[tuple[str, str]]], list[np.ndarray]]:
+    """Stand for a model by answers that were computed before; what is not among them is asked of ``model``."""
 
     def classify(texts: Sequence[tuple[str, str]]) -> list[np.ndarray]:
-        rows = np.zeros((len(texts), SLOTS, len(LABELS)), np.float32)
+        unknown = [Example(Window(0, 0, 1, text), (0,), (0,), (1.0,)) for text in texts if text not in table]
+        if model is not None and unknown:
+            rows = predict(model, prepare(model, unknown, 0), 0)
+            table.update((example.window.text, row) for example, row in zip(unknown, rows, strict=True))
+        answers = np.zeros((len(texts), SLOTS, len(LABELS)), np.float32)
         for place, text in enumerate(texts):
-            if text in table:  # what is composed is not; its type then follows from the window alone
-                rows[place, : len(table[text])] = table[text]
-        return [rows]
+            if text in table:  # what is composed is not; without a model its type follows from the window alone
+                answers[place, : len(table[text])] = table[text]
+        return [answers]
 
-    extractor = LocalExtractor(classify, Card(bar=bar))
+    return classify
+
+
+def measure(teams: Sequence[Team], table: Table, card: Card, wrong: list[str] | None = None) -> dict[str, float]:
+    """Run the extractor on answers that were computed before, and score what it keeps."""
+    extractor = LocalExtractor(answering(table), card)
     counts: Counter = Counter()
     for team in teams:
         chats = [session.transcript for session in team.sessions]
@@ -97,7 +107,8 @@ def cross_validate(
 def best_bar(teams: Sequence[Team], table: Table) -> Bar:
     """Choose the bar with the best F1 on unseen teams; of equals the higher, for fewer memories are better."""
     return max(
-        (Bar(keep=keep) for keep in BARS), key=lambda bar: (round(measure(teams, table, bar)["f1"], 3), bar.keep)
+        (Bar(keep=keep) for keep in BARS),
+        key=lambda bar: (round(measure(teams, table, Card(bar=bar))["f1"], 3), bar.keep),
     )
 
 
@@ -112,11 +123,22 @@ def main() -> None:
     teams, recipe = load_all(HERE / "teams"), Recipe()
     table, judged, models = cross_validate(teams, recipe, arguments.measure, arguments.seed)
     bar = best_bar(judged, table)
+    given = [team for team in judged if not team.own]
+    lean = best_lean(
+        [
+            memory
+            for fold, model in enumerate(models)
+            for memory in typed([t for t in given if fold_of(t.name) == fold], answering(table, model), bar)
+        ]
+    )
     report = HERE / "reports" / "keep.md"
-    write_report(report, judged, len(teams), recipe, bar, lambda chosen, at: measure(chosen, table, at))
+    groups = {"given": [team for team in judged if not team.own], "our own": [team for team in judged if team.own]}
+    write_report(
+        report, groups, len(teams), recipe, bar, lambda some, at: measure(some, table, Card(bar=at, lean=lean))
+    )
     export(average(models), WEIGHTS / "keep.onnx")
     sources = [*(HERE / "teams").rglob("*.json"), *(HERE / "extra").glob("*.txt"), HERE / "groups.jsonl"]
-    write_card(WEIGHTS / "keep.json", bar, [Path(source) for source in sources])
+    write_card(WEIGHTS / "keep.json", bar, lean, [Path(source) for source in sources])
 
 
 if __name__ == "__main__":

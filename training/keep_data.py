@@ -42,11 +42,12 @@ class Session:
 
 @dataclass(frozen=True)
 class Team:
-    """An annotated team: its sessions and all its gold facts."""
+    """An annotated team: its sessions, all its gold facts, and whether it was written here."""
 
     name: str
     sessions: list[Session]
     facts: list[dict]
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def load(folder: Path) -> Team:
         session.turns = turns(transcript.messages)
         label(session, gold["facts"])
         sessions.append(session)
-    return Team(folder.name, sessions, gold["facts"])
+    return Team(folder.name, sessions, gold["facts"], gold.get("origin") == "own")
 
 
 def load_all(*roots: Path) -> list[Team]:

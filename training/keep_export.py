@@ -22,10 +22,16 @@ def export(model: KeepModel, path: Path) -> None:
     export_graph(model, path, encode(reading(), _SAMPLE), "probabilities", chances=True)
 
 
-def write_card(path: Path, bar: Bar, sources: list[Path]) -> None:
-    """Describe the weights: classes, bars, and a digest of what they were trained on."""
+def write_card(path: Path, bar: Bar, lean: dict[str, float], sources: list[Path]) -> None:
+    """Describe the weights: classes, bars, which types to lean to, and a digest of what they were trained on."""
     digest = hashlib.sha256()
     for source in sorted(sources):
         digest.update(source.read_bytes())
-    card = {"labels": list(LABELS), "bar": asdict(bar), "max_tokens": MAX_TOKENS, "trained_on": digest.hexdigest()}
+    card = {
+        "labels": list(LABELS),
+        "bar": asdict(bar),
+        "lean": lean,
+        "max_tokens": MAX_TOKENS,
+        "trained_on": digest.hexdigest(),
+    }
     path.write_text(json.dumps(card, indent=2) + "\n")

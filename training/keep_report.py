@@ -1,6 +1,6 @@
 """The cross-validation of the keep model as a page: made by ``python -m training.keep``, never by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,8 +12,11 @@ Measure = Callable[[Sequence[Team], Bar], dict[str, float]]
 COLUMNS = ("precision", "recall", "f1", "type_accuracy", "expiry_right", "lasting_lost")
 
 
-def write_report(path: Path, teams: Sequence[Team], of: int, recipe: Recipe, bar: Bar, measure: Measure) -> None:
+def write_report(
+    path: Path, groups: Mapping[str, Sequence[Team]], of: int, recipe: Recipe, bar: Bar, measure: Measure
+) -> None:
     """Write how the extractor does on teams that its model has not seen."""
+    teams = [team for group in groups.values() for team in group]
     lines = [
         "# Keep model: cross-validation",
         "",
@@ -24,6 +27,8 @@ def write_report(path: Path, teams: Sequence[Team], of: int, recipe: Recipe, bar
         f"Teams judged: {len(teams)} of {of}. Bar: {bar.keep}.",
         "",
         *_table("bar", [(f"{keep:.2f}", measure(teams, replace(bar, keep=keep))) for keep in _around(bar.keep)]),
+        "",
+        *_table("teams", [(f"{name}, {len(some)} teams", measure(some, bar)) for name, some in groups.items() if some]),
         "",
         *_table("team", [(team.name, measure([team], bar)) for team in teams]),
         "",

@@ -31,15 +31,20 @@ LABELS = ("drop", "decision", "preference", "fact", "failure", "context", "tempo
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is known about a set of weights: the classes in the order of the model's answers, and the bars."""
+    """What is known about a set of weights: the classes in the order of the model's answers, and the bars.
+
+    ``lean`` is added to the logarithm of a type's chance where the types of what was learnt from were not spread as
+    they are in chats at large.
+    """
 
     labels: tuple[str, ...] = LABELS
     bar: Bar = field(default_factory=Bar)
+    lean: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> "Card":
         """Read the description that lies beside the weights."""
-        return cls(tuple(about["labels"]), Bar(**about["bar"]))
+        return cls(tuple(about["labels"]), Bar(**about["bar"]), dict(about.get("lean", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class LocalExtractor:
     def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
         """Tell what kind of memory each sentence is, for sentences that somebody wants kept."""
         rows = self._judge([alone(text) for text in texts])
-        return [_as_told(text, self._type(row[0])) for text, row in zip(texts, rows, strict=True)]
+        return [_as_told(text, self._type(_logs(row[0]))) for text, row in zip(texts, rows, strict=True)]
 
     def _judge(self, texts: list[tuple[str, str]]) -> Any:
         return self._classify(texts)[0] if texts else []
@@ -140,15 +145,17 @@ class LocalExtractor:
             return memory.type
         parts = made.judged[memory.first : memory.last + 1]
         there = [sum(part.chances[i] for part in parts) / len(parts) for i in range(len(self._card.labels))]
-        return self._type([_mixed(there[i], float(row[i])) for i in range(len(self._card.labels))])
+        return self._type(mixed(there, row))
 
     def _judged(self, unit: Any, row: Any) -> Judged:
         """Read a row of probabilities: the first is to drop, the others are the types."""
-        return Judged(unit, 1.0 - float(row[0]), self._type(row), tuple(float(chance) for chance in row))
+        return Judged(unit, 1.0 - float(row[0]), self._type(_logs(row)), tuple(float(chance) for chance in row))
 
-    def _type(self, row: Any) -> MemoryType:
-        best = max(range(1, len(self._card.labels)), key=lambda i: float(row[i]))
-        return MemoryType(self._card.labels[best])
+    def _type(self, logs: Sequence[float]) -> MemoryType:
+        """Choose the likeliest type by the logarithms of all chances."""
+        labels, lean = self._card.labels, self._card.lean
+        best = max(range(1, len(labels)), key=lambda i: logs[i] + lean.get(labels[i], 0.0))
+        return MemoryType(labels[best])
 
     def _claim(self, made: "_Made", kind: MemoryType, transcript: Transcript, agent: str) -> Claim:
         memory, message = made.memory, transcript.messages[made.turn]
@@ -177,9 +184,13 @@ def _as_told(text: str, kind: MemoryType) -> MemoryType:
     return MemoryType.FAILURE if kind is MemoryType.FACT and tells_of_failure(text) else kind
 
 
-def _mixed(there: float, by_itself: float) -> float:
-    """Mix two chances on the scale of logarithms, so that neither view can be overruled by mere confidence."""
-    return (1 - _ALONE) * math.log(there + _LEAST) + _ALONE * math.log(by_itself + _LEAST)
+def mixed(there: Sequence[float], by_itself: Sequence[float]) -> list[float]:
+    """Mix two rows of chances on the scale of logarithms, so that neither can be overruled by mere confidence."""
+    return [(1 - _ALONE) * one + _ALONE * other for one, other in zip(_logs(there), _logs(by_itself), strict=True)]
+
+
+def _logs(chances: Sequence[float]) -> list[float]:
+    return [math.log(float(chance) + _LEAST) for chance in chances]
 
 
 def _traces(message: Message, judged: list[Judged], memories: list[Memory], reasons: list[str]) -> list[Trace]:
