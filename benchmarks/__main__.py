@@ -12,7 +12,7 @@ from benchmarks import report
 from benchmarks.context import SIZES, Context
 from benchmarks.figures import figure_of
 
-NAMES = ("extraction", "ingest", "recall", "growth", "quality", "profiles")
+NAMES = ("extraction", "ingest", "memory", "recall", "growth", "quality", "profiles")
 PEERS = "peers"
 HERE = Path(__file__).parent
 

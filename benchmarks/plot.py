@@ -13,7 +13,7 @@ _LINES = (
     ("warm recall p95, ", "warm recall, p95", "#03a9a4", 1),
     ("nightly of ", "a nightly run", "#e08e45", 1000),
 )
-_MEASURED = ("ingest", "extraction", "recall", "growth")
+_MEASURED = ("ingest", "memory", "extraction", "recall", "growth")
 _WIDEST = 1.6  # a bar that uses more of its limit than this is cut off
 _COLD = ": cold recall"
 _SHOWN = (
