@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         draw(results, asked.plot)
     if asked.readme:
-        report.write_readme(HERE / "README.md", results)
+        report.write_readmes(results)
     return 0
 
 
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="folder with score.py, dev/ and locomo/ for the quality figures")
     parser.add_argument("--json", type=Path, default=HERE / "results" / "latest.json", help="where results are kept")
     parser.add_argument("--plot", type=Path, default=HERE / "results" / "overview.png", help="the picture")
-    parser.add_argument("--readme", action="store_true", help="write the tables into benchmarks/README.md")
+    parser.add_argument("--readme", action="store_true", help="write the figures into both READMEs")
     parser.add_argument(
         "--cache", type=Path, default=_cache(), help="where large stores and peers' environments are kept"
     )

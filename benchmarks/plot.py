@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Figure, figure_of, written
-from benchmarks.report import Results
+from benchmarks.report import MEASURED, Results
 
 _MET, _MISSED, _OTHER, _GREY = "#2a7f62", "#c0392b", "#8da9c4", "#6b7280"
 _LINES = (
@@ -13,7 +13,6 @@ _LINES = (
     ("warm recall p95, ", "warm recall, p95", "#03a9a4", 1),
     ("nightly of ", "a nightly run", "#e08e45", 1000),
 )
-_MEASURED = ("ingest", "memory", "extraction", "recall", "growth")
 _WIDEST = 1.6  # a bar that uses more of its limit than this is cut off
 _COLD = ": cold recall"
 _SHOWN = (
@@ -47,7 +46,7 @@ def draw(results: Results, path: Path) -> None:
     peers = figures.get("peers", [])
     with pyplot.rc_context(_STYLE):
         picture, axes = pyplot.subplots(2, 2, figsize=(13, 8.5), width_ratios=(1.1, 1))
-        _targets(axes[0][0], [figure for name in _MEASURED for figure in figures.get(name, ())])
+        _targets(axes[0][0], [figure for name in MEASURED for figure in figures.get(name, ())])
         _growth(axes[0][1], figures.get("recall", []) + figures.get("growth", []))
         _cold(axes[1][0], peers)
         _changed(axes[1][1], peers)
