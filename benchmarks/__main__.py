@@ -46,12 +46,12 @@ def _prepare(asked: argparse.Namespace, console: Console) -> int:
     """Make the stores, and with ``--peers`` the environments, that the measurements will ask for."""
     from benchmarks.peers.environments import PEERS as ALL
     from benchmarks.peers.environments import NotInstalled, python_of
-    from benchmarks.stores import built
+    from benchmarks.stores import built, checked
 
     size = SIZES[asked.size]
     for facts, scope in dict.fromkeys([(size.facts[1], size.facts[1]), *((facts, size.scope) for facts in size.facts)]):
         console.print(f"a store of {facts} facts, {scope} a scope", style="dim")
-        built(asked.cache, facts, scope)
+        checked(built(asked.cache, facts, scope))
     for peer in ALL if asked.peers else ():
         try:
             console.print(f"{peer.name}: {python_of(peer, asked.cache)}", style="dim")

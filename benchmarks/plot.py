@@ -11,6 +11,8 @@ _MET, _MISSED, _OTHER, _GREY = "#2a7f62", "#c0392b", "#8da9c4", "#6b7280"
 _LINES = (
     ("warm recall p50, ", "warm recall, p50", "#345995", 1),
     ("warm recall p95, ", "warm recall, p95", "#03a9a4", 1),
+    ("recall through the server p50, ", "recall through the server, p50", "#7a5195", 1),
+    ("cold recall p50, ", "recall from a cold process, p50", "#c94f7c", 1),
     ("nightly of ", "a nightly run", "#e08e45", 1000),
 )
 _WIDEST = 1.6  # a bar that uses more of its limit than this is cut off

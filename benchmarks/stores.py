@@ -41,8 +41,13 @@ def built(cache: Path, facts: int, scope: int) -> Path:
     if not (home / "done").exists():
         _build(home, facts, scope)
         (home / "done").touch()
+    return home
+
+
+def checked(home: Path) -> Path:
+    """Let a store be one that had nights before: the first looks at everything, the later ones at what is new."""
     if not (home / NOTE).exists():
-        Store.open(home).check_new()  # as in a store that had nights before
+        Store.open(home).check_new()
     return home
 
 
