@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if unknown := set(asked.names) - {*NAMES, PEERS}:
         parser.error(f"there is no measurement {sorted(unknown)[0]!r}")
-    names = list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
+    names = _names(asked)
     console = Console(width=150 if not Console().is_terminal else None)
     if asked.prepare:
         return _prepare(asked, console)
@@ -37,9 +37,16 @@ def main(arguments: list[str] | None = None) -> int:
         from benchmarks.plot import draw
 
         draw(results, asked.plot)
-    if asked.readme:
+    if asked.readme or asked.report:
         report.write_readmes(results)
     return 0
+
+
+def _names(asked: argparse.Namespace) -> list[str]:
+    """Name what is to be measured."""
+    if asked.report:
+        return []
+    return list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
 
 
 def _prepare(asked: argparse.Namespace, console: Console) -> int:
@@ -86,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, default=HERE / "results" / "latest.json", help="where results are kept")
     parser.add_argument("--plot", type=Path, default=HERE / "results" / "overview.png", help="the picture")
     parser.add_argument("--readme", action="store_true", help="write the figures into both READMEs")
+    parser.add_argument(
+        "--report", action="store_true", help="measure nothing; picture and READMEs from earlier results"
+    )
     parser.add_argument(
         "--cache", type=Path, default=_cache(), help="where large stores and peers' environments are kept"
     )

@@ -107,7 +107,7 @@ def _growth(axis: Any, figures: list[Figure]) -> None:
     axis.set(xscale="log", yscale="log", xlabel="facts in the memory", ylabel="milliseconds")
     axis.margins(x=0.12, y=0.25)
     axis.grid(axis="y", color="#e5e7eb")
-    axis.legend(frameon=False, loc="best")
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
 def _time(milliseconds: float) -> str:

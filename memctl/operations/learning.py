@@ -6,7 +6,6 @@ the lock whether others wrote meanwhile, and judges again where they did.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memctl.memory import OpenMemory
@@ -110,8 +109,7 @@ def _known(store: "Store | None", scope: str, vectors: Sequence[Any]) -> list[tu
     """The facts of a scope that claims with these vectors may touch, with their own vectors."""
     if store is None:
         return []
-    whole = list(islice(store.all_facts(Filter(agents=(scope,)), vectors=True), _WHOLE_SCOPE + 1))
-    if len(whole) <= _WHOLE_SCOPE:
-        return whole
+    if store.scope_size(scope) <= _WHOLE_SCOPE:
+        return list(store.all_facts(Filter(agents=(scope,)), vectors=True))
     found = store.near(vectors, scope, limit=_NEIGHBOURS, floor=_FLOOR)
     return list({near.fact.id: (near.fact, near.vector) for part in found for near in part}.values())
