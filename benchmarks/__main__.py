@@ -12,7 +12,7 @@ from benchmarks import report
 from benchmarks.context import SIZES, Context
 from benchmarks.figures import figure_of
 
-NAMES = ("extraction", "ingest", "recall", "growth", "quality", "profiles")
+NAMES = ("extraction", "ingest", "memory", "recall", "growth", "quality", "profiles")
 PEERS = "peers"
 HERE = Path(__file__).parent
 
@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if unknown := set(asked.names) - {*NAMES, PEERS}:
         parser.error(f"there is no measurement {sorted(unknown)[0]!r}")
-    names = list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
+    names = _names(asked)
     console = Console(width=150 if not Console().is_terminal else None)
     if asked.prepare:
         return _prepare(asked, console)
@@ -37,21 +37,28 @@ def main(arguments: list[str] | None = None) -> int:
         from benchmarks.plot import draw
 
         draw(results, asked.plot)
-    if asked.readme:
-        report.write_readme(HERE / "README.md", results)
+    if asked.readme or asked.report:
+        report.write_readmes(results)
     return 0
+
+
+def _names(asked: argparse.Namespace) -> list[str]:
+    """Name what is to be measured."""
+    if asked.report:
+        return []
+    return list(asked.names or NAMES) + ([PEERS] if asked.peers and PEERS not in asked.names else [])
 
 
 def _prepare(asked: argparse.Namespace, console: Console) -> int:
     """Make the stores, and with ``--peers`` the environments, that the measurements will ask for."""
     from benchmarks.peers.environments import PEERS as ALL
     from benchmarks.peers.environments import NotInstalled, python_of
-    from benchmarks.stores import built
+    from benchmarks.stores import built, checked
 
     size = SIZES[asked.size]
     for facts, scope in dict.fromkeys([(size.facts[1], size.facts[1]), *((facts, size.scope) for facts in size.facts)]):
         console.print(f"a store of {facts} facts, {scope} a scope", style="dim")
-        built(asked.cache, facts, scope)
+        checked(built(asked.cache, facts, scope))
     for peer in ALL if asked.peers else ():
         try:
             console.print(f"{peer.name}: {python_of(peer, asked.cache)}", style="dim")
@@ -85,7 +92,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="folder with score.py, dev/ and locomo/ for the quality figures")
     parser.add_argument("--json", type=Path, default=HERE / "results" / "latest.json", help="where results are kept")
     parser.add_argument("--plot", type=Path, default=HERE / "results" / "overview.png", help="the picture")
-    parser.add_argument("--readme", action="store_true", help="write the tables into benchmarks/README.md")
+    parser.add_argument("--readme", action="store_true", help="write the figures into both READMEs")
+    parser.add_argument(
+        "--report", action="store_true", help="measure nothing; picture and READMEs from earlier results"
+    )
     parser.add_argument(
         "--cache", type=Path, default=_cache(), help="where large stores and peers' environments are kept"
     )

@@ -11,8 +11,8 @@ from benchmarks.figures import Figure
 class Size:
     """How much is measured.
 
-    ``tiny`` proves that the benchmarks work, ``small`` takes some minutes, ``full`` half an hour once its stores are
-    made, which takes as long again.
+    ``tiny`` proves that the benchmarks work, ``small`` takes some minutes, ``full`` an hour once its stores are
+    made, which takes ten minutes.
     """
 
     name: str

@@ -13,7 +13,7 @@ from benchmarks.chats import Writer, write_folder
 from benchmarks.clock import seconds_of
 from benchmarks.context import Context
 from benchmarks.figures import Figure, at_most
-from benchmarks.stores import built, copied, scope_name
+from benchmarks.stores import built, checked, copied, scope_name
 from memctl.memory import OpenMemory
 from memctl.operations import nightly as nights
 from memctl.operations.remember import Entry, remember
@@ -32,7 +32,7 @@ def _nights(context: Context) -> Iterator[Figure]:
     """Run a few nights on stores of growing size."""
     medians = {}
     for facts in context.size.facts:
-        home = copied(built(context.cache, facts, context.size.scope), context.work / f"night-{facts}")
+        home = copied(checked(built(context.cache, facts, context.size.scope)), context.work / f"night-{facts}")
         memory = OpenMemory.at_home(home=str(home))
         size = memory.store.size()
         took, stages = _spend_nights(context, memory, facts)

@@ -1,4 +1,4 @@
-"""Ingest against its physical limit: the models alone on the same texts. And reading again, and memory."""
+"""Ingest against its physical limit: the models alone on the same texts. And reading again."""
 
 import statistics
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.chats import write_folder
-from benchmarks.clock import PYTHON, environment, memctl, peak_megabytes, run, seconds_of
+from benchmarks.clock import environment, memctl, run, seconds_of
 from benchmarks.context import Context
 from benchmarks.figures import Figure, at_least, at_most
 from benchmarks.models import Passes, recorded
@@ -19,13 +19,7 @@ _MESSAGES_PER_FILE = 5
 
 
 def measure(context: Context) -> Iterator[Figure]:
-    """Measure throughput, reading again and peak memory."""
-    yield from _throughput(context)
-    yield from _memory(context)
-
-
-def _throughput(context: Context) -> Iterator[Figure]:
-    """Ingest slice by slice into one store, the models alone on the same texts after each."""
+    """Ingest slice by slice into one store, the models alone on the same texts after each; then read all again."""
     size = context.size
     folder, home = context.folder("chats"), context.work / "home"
     slices = _write_slices(context, folder)
@@ -82,38 +76,3 @@ def _read_again(folder: Path, home: Path) -> float:
 
 def _spread(values: list[float]) -> str:
     return f"{min(values):.2f}–{max(values):.2f}"
-
-
-def _memory(context: Context) -> Iterator[Figure]:
-    """Take the peak memory of whole processes at growing sizes, with the models and with stand-ins for them."""
-    for kind, sizes in (("models", context.size.memory_messages), ("stand-ins", context.size.stand_in_messages)):
-        peaks = {}
-        for messages in sizes:
-            folder = context.folder(f"memory-{kind}-{messages}")
-            write_folder(folder / "chats", messages, max(1, messages // 20), seed=messages)
-            peaks[messages] = _peak(kind, folder)
-            context.say(f"{messages} messages with {kind}: {peaks[messages]:.0f} MB")
-            yield Figure(f"peak memory, {messages} messages, {kind}", peaks[messages], "MB")
-        if len(sizes) > 1:
-            growth = peaks[sizes[-1]] / peaks[sizes[0]]
-            yield Figure(f"peak memory, {sizes[-1]} : {sizes[0]} messages, {kind}", growth, "×", at_most(1.5))
-
-
-def _peak(kind: str, folder: Path) -> float:
-    home, chats = folder / "home", folder / "chats"
-    if kind == "models":
-        return peak_megabytes(memctl("ingest", chats, "--agent", AGENT), environment(home))
-    return peak_megabytes((PYTHON, "-m", "benchmarks.ingest", str(chats)), environment(home))
-
-
-def _ingest_with_stand_ins(folder: str) -> None:
-    from benchmarks.models import stand_ins
-
-    with stand_ins():
-        ingest(OpenMemory.at_home(), [folder], agent=AGENT)
-
-
-if __name__ == "__main__":
-    import sys
-
-    _ingest_with_stand_ins(sys.argv[1])

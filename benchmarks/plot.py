@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Figure, figure_of, written
-from benchmarks.report import Results
+from benchmarks.report import MEASURED, Results
 
 _MET, _MISSED, _OTHER, _GREY = "#2a7f62", "#c0392b", "#8da9c4", "#6b7280"
 _LINES = (
     ("warm recall p50, ", "warm recall, p50", "#345995", 1),
     ("warm recall p95, ", "warm recall, p95", "#03a9a4", 1),
+    ("recall through the server p50, ", "recall through the server, p50", "#7a5195", 1),
+    ("cold recall p50, ", "recall from a cold process, p50", "#c94f7c", 1),
     ("nightly of ", "a nightly run", "#e08e45", 1000),
 )
-_MEASURED = ("ingest", "extraction", "recall", "growth")
 _WIDEST = 1.6  # a bar that uses more of its limit than this is cut off
 _COLD = ": cold recall"
 _SHOWN = (
@@ -47,7 +48,7 @@ def draw(results: Results, path: Path) -> None:
     peers = figures.get("peers", [])
     with pyplot.rc_context(_STYLE):
         picture, axes = pyplot.subplots(2, 2, figsize=(13, 8.5), width_ratios=(1.1, 1))
-        _targets(axes[0][0], [figure for name in _MEASURED for figure in figures.get(name, ())])
+        _targets(axes[0][0], [figure for name in MEASURED for figure in figures.get(name, ())])
         _growth(axes[0][1], figures.get("recall", []) + figures.get("growth", []))
         _cold(axes[1][0], peers)
         _changed(axes[1][1], peers)
@@ -106,7 +107,7 @@ def _growth(axis: Any, figures: list[Figure]) -> None:
     axis.set(xscale="log", yscale="log", xlabel="facts in the memory", ylabel="milliseconds")
     axis.margins(x=0.12, y=0.25)
     axis.grid(axis="y", color="#e5e7eb")
-    axis.legend(frameon=False, loc="best")
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
 def _time(milliseconds: float) -> str:

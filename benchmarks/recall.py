@@ -1,6 +1,7 @@
 """Recall: from a cold process, through the server, and in a process that stays, as the memory grows."""
 
 import contextlib
+import json
 import os
 import socket
 import statistics
@@ -36,12 +37,14 @@ _PATIENCE = 60
 
 
 def measure(context: Context) -> Iterator[Figure]:
-    """Measure the three ways to ask, and the memory of the first."""
-    yield from _processes(context)
+    """Measure the three ways to ask on stores of all sizes, and the memory they take."""
+    yield from _beside_others(context)
+    for facts in context.size.facts:
+        yield from _processes(context, facts)
     yield from _in_process(context)
 
 
-def _processes(context: Context) -> Iterator[Figure]:
+def _beside_others(context: Context) -> Iterator[Figure]:
     """Time whole processes on one scope, beside processes that do next to nothing."""
     facts = context.size.facts[1]
     home = built(context.cache, facts, facts)
@@ -61,6 +64,49 @@ def _processes(context: Context) -> Iterator[Figure]:
     yield _beside(name, served["recall"], served["bare"], at_most(8), "process start included")
 
 
+def _processes(context: Context, facts: int) -> Iterator[Figure]:
+    """Time cold processes and ones that ask a server, on a store of one size, each about another scope."""
+    size = context.size
+    home = built(context.cache, facts, size.scope)
+    env, scopes = environment(home), facts // size.scope
+    asks = [
+        memctl("recall", _QUESTION, "--agent", scope_name(number * 37 % scopes)) for number in range(size.repetitions)
+    ]
+    context.say(f"{len(asks)} processes on {facts} facts")
+    run(asks[0], env)
+    yield from _percentiles("cold recall", facts, [run(ask, env) for ask in asks])
+    yield Figure(f"cold recall, peak memory, {facts} facts", peak_megabytes(asks[0], env), "MB")
+    with serving(home, env) as server:
+        run(asks[0], env)
+        yield from _percentiles("recall through the server", facts, [run(ask, env) for ask in asks * 2])
+        yield Figure(f"memory of the server, {facts} facts", _held_megabytes(server), "MB")
+    many = context.work / f"questions-{facts}.jsonl"
+    many.write_text("".join(_lines(size.questions, scopes)), encoding="utf-8")
+    peak = peak_megabytes(memctl("recall", "--from", many, "--format", "jsonl"), env)
+    yield Figure(f"peak memory of {size.questions} recalls in one process, {facts} facts", peak, "MB")
+
+
+def _percentiles(name: str, facts: int, seconds: list[float], note: str = "") -> Iterator[Figure]:
+    for share in (0.5, 0.95):
+        value = 1000 * percentile(seconds, share)
+        yield Figure(f"{name} p{100 * share:.0f}, {facts} facts", value, "ms", note=note)
+
+
+def _lines(questions: int, scopes: int) -> Iterator[str]:
+    writer = Writer(11)
+    for number in range(questions):
+        yield json.dumps({"query": writer.statement(), "agent": scope_name(number * 37 % scopes)}) + "\n"
+
+
+def _held_megabytes(pid: int) -> float | None:
+    """Give the most memory that a running process held, where the system tells."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return None
+
+
 def _beside(name: str, left: list[float], right: list[float], target: Target, note: str) -> Figure:
     """Give a ratio of two things timed in turn; one that the machine's noise drowns is not held to its target."""
     told = f"{_ms(left)} against {_ms(right)}; {note}"
@@ -74,14 +120,14 @@ def _ms(seconds: list[float]) -> str:
 
 
 @contextlib.contextmanager
-def serving(home: Path, env: dict[str, str]) -> Iterator[None]:
-    """Let ``memctl serve`` run on a store for a while."""
+def serving(home: Path, env: dict[str, str]) -> Iterator[int]:
+    """Let ``memctl serve`` run on a store for a while; gives its process id."""
     server = subprocess.Popen(
         memctl("serve", "--port", "0"), env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     try:
         _wait_for(home / STORE_SOCKET, server)
-        yield
+        yield server.pid
     finally:
         server.terminate()
         server.communicate(timeout=_PATIENCE)
@@ -107,9 +153,7 @@ def _in_process(context: Context) -> Iterator[Figure]:
         memories[facts] = OpenMemory.at_home(home=str(built(context.cache, facts, size.scope)))
     times = _ask_all(memories, size.scope, size.questions)
     for facts, seconds in times.items():
-        scopes = f"{facts // size.scope} scopes"
-        yield Figure(f"warm recall p50, {facts} facts", 1000 * percentile(seconds, 0.5), "ms", note=scopes)
-        yield Figure(f"warm recall p95, {facts} facts", 1000 * percentile(seconds, 0.95), "ms", note=scopes)
+        yield from _percentiles("warm recall", facts, seconds, f"{facts // size.scope} scopes")
     base, most = size.facts[1], size.facts[-1]
     if most > base:
         growth = percentile(times[most], 0.95) / percentile(times[base], 0.95)

@@ -58,26 +58,57 @@ def show(console: Console, name: str, figures: list[Figure]) -> None:
     for figure in figures:
         mark = {True: "[green]met[/]", False: "[red]missed[/]", None: ""}[figure.met]
         target = f"{figure.target} {mark}" if figure.target else ""
-        table.add_row(figure.name, f"{written(figure.value)} {figure.unit}".strip(), target, figure.note)
+        table.add_row(figure.name, _value(figure), target, figure.note)
     console.print(table)
 
 
-def write_readme(path: Path, results: Results) -> None:
-    """Put the results between the marks in a README, one table a measurement."""
-    text = path.read_text(encoding="utf-8")
+def write_readmes(results: Results) -> None:
+    """Put the results into the READMEs: every figure into the benchmarks' own, those with a target into the first."""
+    for path, written_anew in readmes(results).items():
+        path.write_text(written_anew, encoding="utf-8")
+
+
+def readmes(results: Results) -> dict[Path, str]:
+    """Give both READMEs as they are with these results between their marks."""
+    own, first = _OWN.read_text(encoding="utf-8"), _FIRST.read_text(encoding="utf-8")
     for name, result in results.items():
-        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-        if begin in text and end in text:
-            head, _, rest = text.partition(begin)
-            text = head + begin + "\n" + markdown(result) + end + rest.partition(end)[2]
-    path.write_text(text, encoding="utf-8")
+        own = _between(own, f"<!-- {name} -->", f"<!-- /{name} -->", markdown(result))
+    return {_OWN: own, _FIRST: _between(first, *_SUMMARY, summary(results))}
+
+
+_OWN = Path(__file__).with_name("README.md")
+_FIRST = Path(__file__).parents[1] / "README.md"
+_SUMMARY = ("<!-- figures: begin -->", "<!-- figures: end -->")
+MEASURED = ("ingest", "memory", "extraction", "recall", "growth")
+
+
+def _between(text: str, begin: str, end: str, put: str) -> str:
+    """Replace what is between two marks; a text without them stays as it is."""
+    head, found, rest = text.partition(begin)
+    if not found or end not in rest:
+        return text
+    return f"{head}{begin}\n{put}{end}{rest.partition(end)[2]}"
+
+
+def summary(results: Results) -> str:
+    """Write the figures that have a target as one short table."""
+    figures = [figure_of(shape) for name in MEASURED if name in results for shape in results[name]["figures"]]
+    lines = ["", "| figure of `make bench` | measured | target |", "|---|---:|---:|"]
+    lines += [f"| {figure.name} | {_value(figure)} | {_target(figure)} |" for figure in figures if figure.target]
+    return "\n".join(lines) + "\n\n"
 
 
 def markdown(result: dict[str, Any]) -> str:
     """Write one measurement as a markdown table."""
     lines = ["| figure | value | target | how |", "|---|---:|---:|---|"]
     for figure in map(figure_of, result["figures"]):
-        missed = " **missed**" if figure.met is False else ""
-        value = f"{written(figure.value)} {figure.unit}".strip()
-        lines.append(f"| {figure.name} | {value} | {figure.target or ''}{missed} | {figure.note} |")
+        lines.append(f"| {figure.name} | {_value(figure)} | {_target(figure)} | {figure.note} |")
     return "\n".join(lines) + "\n"
+
+
+def _value(figure: Figure) -> str:
+    return f"{written(figure.value)} {figure.unit}".strip()
+
+
+def _target(figure: Figure) -> str:
+    return f"{figure.target or ''}{' **missed**' if figure.met is False else ''}"

@@ -18,8 +18,7 @@ from memctl.memory import OpenMemory
 from memctl.model import Fact, Interval, MemoryType, Source, State, Wording
 from memctl.rules.identity import fact_id
 from memctl.rules.terms import analyse
-from memctl.store import Changes, FactWrite, Model, RunInfo, Store
-from memctl.store.rounds import NOTE
+from memctl.store import Changes, FactWrite, Model, RunInfo, Store, rounds, sums
 
 _BATCH = 20_000
 _TOPICS = 400
@@ -41,8 +40,15 @@ def built(cache: Path, facts: int, scope: int) -> Path:
     if not (home / "done").exists():
         _build(home, facts, scope)
         (home / "done").touch()
-    if not (home / NOTE).exists():
-        Store.open(home).check_new()  # as in a store that had nights before
+    return home
+
+
+def checked(home: Path) -> Path:
+    """Let a store be one that had nights before: its first check would look at everything, the later ones do not."""
+    if not (home / rounds.NOTE).exists():
+        store = Store.open(home)
+        files = dict.fromkeys(sums.load(store.home) or (), 1)
+        rounds._write(store.home, store.index.identity, rounds.Note(1, store.record.sequence(), files))
     return home
 
 

@@ -2,6 +2,7 @@
 
 Files are read and cleaned in a second thread while the models work on the batch before. Each batch is
 judged and written as one commit, so an interrupted run keeps what it had and goes on when run again.
+The lock is held for the commit and not while the models work; what others wrote meanwhile is judged against then.
 """
 
 import sys
@@ -17,7 +18,7 @@ from memctl.extraction.clean import Suspect
 from memctl.extraction.types import Extraction, Trace
 from memctl.memory import OpenMemory
 from memctl.model import Action, Claim, MemoryType, Problem, Result, Source, Verdict
-from memctl.operations.learning import Judged, judge_claims
+from memctl.operations.learning import Draft, Judged
 from memctl.operations.progress import Progress, Unseen, tell
 from memctl.operations.reading import (
     STDIN_NAME,
@@ -133,10 +134,7 @@ def ingest(
             tally.problems.append(_OUT_OF_TIME)
             break
         if any(isinstance(step, Prepared) for step in batch):
-            with memory.writing("ingest", dry_run=dry_run) as store:
-                ledger.catch_up(store, scope)
-                _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
-                ledger.note_version(store)
+            _take(memory, reading, batch, ledger, tally, dry_run=dry_run, explain=explain)
         else:  # nothing to keep: no store is made for it, no lock taken, no model loaded
             _report(batch, (), (), Judged((), {}), tally, explain=explain)
         tell(watched, batch)
@@ -217,23 +215,59 @@ def _take(
     dry_run: bool,
     explain: bool,
 ) -> None:
-    """Extract, judge and write one batch."""
+    """Extract and judge one batch, then write it."""
     scope = reading.agent
-    prepared = [place(memory, step, reading, ledger) for step in batch if isinstance(step, Prepared)]
-    extractions = memory.extractor.extract(
-        [item.transcript for item in prepared], scope, [item.since for item in prepared]
-    )
-    claims = _in_order([claim for extraction in extractions for claim in extraction.claims])
-    claims += [claim for item in prepared for claim in _quarantined(item, scope)]
-    vectors, message_vectors = _embed(memory, claims, prepared)
-    judged = judge_claims(memory, claims, vectors)
-    if not dry_run:
-        _write(memory, scope, prepared, judged, message_vectors, tally)
-    for item in prepared:
-        ledger.add(ledger_entry(item, scope, memory.now()))
-    _report(batch, prepared, extractions, judged, tally, explain=explain)
+    with memory.writing("ingest", dry_run=dry_run) as store:  # before the work: is this a place that can be written to?
+        ledger.catch_up(store, scope)
+    read = _Read.of(memory, reading, batch, ledger)
+    with memory.writing("ingest", dry_run=dry_run) as store:
+        if ledger.catch_up(store, scope):
+            read = read.still_right(memory, reading, batch, ledger)
+        judged = read.draft.settled()
+        if not dry_run:
+            _write(memory, scope, read.prepared, judged, read.vectors, tally)
+        for item in read.prepared:
+            ledger.add(ledger_entry(item, scope, memory.now()))
+        ledger.note_version(store)
+    _report(batch, read.prepared, read.extractions, judged, tally, explain=explain)
     if dry_run or explain:  # only these show verdicts; keeping them all would let memory grow with the run
         tally.verdicts.extend(judged.verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the models made of a batch: its chats with how much of each is new, their claims, and the vectors."""
+
+    prepared: list[Prepared]
+    extractions: Sequence[Extraction]
+    vectors: "dict[str, np.ndarray]"
+    draft: Draft
+
+    @classmethod
+    def of(cls, memory: OpenMemory, reading: Reading, batch: Sequence[Step], ledger: Ledger) -> "_Read":
+        """Let the models read what the ledger does not know."""
+        scope = reading.agent
+        prepared = _placed(memory, reading, batch, ledger)
+        extractions = memory.extractor.extract(
+            [item.transcript for item in prepared], scope, [item.since for item in prepared]
+        )
+        claims = _in_order([claim for extraction in extractions for claim in extraction.claims])
+        claims += [claim for item in prepared for claim in _quarantined(item, scope)]
+        vectors, by_text = _embed(memory, claims, prepared)
+        return cls(prepared, extractions, by_text, Draft(memory, claims, vectors))
+
+    def still_right(self, memory: OpenMemory, reading: Reading, batch: Sequence[Step], ledger: Ledger) -> "_Read":
+        """Give this, or a new reading where another process has read some of these chats meanwhile."""
+        now = _placed(memory, reading, batch, ledger)
+        return self if _places(now) == _places(self.prepared) else self.of(memory, reading, batch, ledger)
+
+
+def _placed(memory: OpenMemory, reading: Reading, batch: Sequence[Step], ledger: Ledger) -> list[Prepared]:
+    return [place(memory, step, reading, ledger) for step in batch if isinstance(step, Prepared)]
+
+
+def _places(prepared: Sequence[Prepared]) -> list[tuple[str, int, int]]:
+    return [(item.transcript_id, item.since, item.stored) for item in prepared]
 
 
 def _in_order(claims: list[Claim]) -> list[Claim]:

@@ -115,12 +115,17 @@ class Ledger:
         self._by_id: dict[str, LedgerEntry] = {}
         self._version = 0
 
-    def catch_up(self, store: "Store | None", scope: str) -> None:
-        """Take in what other processes have read since; the writer does so before it decides what is new."""
-        if store is not None and store.record.version("transcripts") != self._version:
-            self.note_version(store)
-            for entry in store.transcripts(agent=scope):
-                self.add(entry)
+    def catch_up(self, store: "Store | None", scope: str) -> bool:
+        """Take in what other processes have read since, and tell whether there was anything.
+
+        The writer does so before it decides what is new.
+        """
+        if store is None or store.record.version("transcripts") == self._version:
+            return False
+        self.note_version(store)
+        for entry in store.transcripts(agent=scope):
+            self.add(entry)
+        return True
 
     def note_version(self, store: "Store | None") -> None:
         """Say that all up to the store's present version is known here."""

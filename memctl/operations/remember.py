@@ -10,7 +10,7 @@ from memctl.extraction.expiry import expires
 from memctl.extraction.redact import redact
 from memctl.memory import OpenMemory
 from memctl.model import Claim, MemoryType, Problem, Result, Source, Verdict
-from memctl.operations.learning import judge_claims
+from memctl.operations.learning import Draft
 from memctl.operations.lines import take_lines
 from memctl.shapes import writable
 from memctl.store.types import Changes, RunInfo
@@ -50,8 +50,9 @@ def remember(memory: OpenMemory, entries: Sequence[Entry], *, dry_run: bool = Fa
     if not claims:
         return Result("remember", Remembered((), "", dry_run))
     run = ""
+    draft = Draft(memory, claims, memory.embed([claim.text for claim in claims]))
     with memory.writing("remember", dry_run=dry_run) as store:
-        judged = judge_claims(memory, claims, memory.embed([claim.text for claim in claims]))
+        judged = draft.settled()
         if store and not dry_run:
             counts = dict(Counter(str(verdict.action) for verdict in judged.verdicts))
             scopes = ", ".join(dict.fromkeys(claim.agent for claim in claims))

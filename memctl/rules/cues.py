@@ -110,6 +110,7 @@ def corrects(text: str) -> bool:
     return has("correction", text)
 
 
+@lru_cache(maxsize=16384)
 def environments(text: str) -> frozenset[str]:
     """Name the environments that a statement is about."""
     return frozenset(name for name, pattern in _ENVIRONMENT_PATTERNS.items() if pattern.search(text))

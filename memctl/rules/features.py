@@ -1,5 +1,7 @@
 """What can be read off two statements without a model: shared words, values, names, environments and cues."""
 
+from functools import lru_cache
+
 from memctl.languages import in_english
 from memctl.rules import cues
 from memctl.rules.replaced import names_what_it_replaces
@@ -75,6 +77,7 @@ def _shared_words(old: str, new: str) -> tuple[float, float, float, float]:
     )
 
 
+@lru_cache(maxsize=16384)
 def _content(text: str) -> frozenset[str]:
     """Reduce a statement to the beginnings of its telling words, so that endings do not matter."""
     return frozenset(word[:6] for word in cues.words(text) if word not in _COMMON)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memctl.rules.numbers import spelled_out
 from memctl.rules.units import DAYS, MONTHS, SIGNS, UNITS
@@ -57,6 +58,8 @@ class Value:
         return abs(self.amount - other.amount) <= slack * max(abs(self.amount), abs(other.amount))
 
 
+# The judge compares a statement with many others.
+@lru_cache(maxsize=16384)
 def values(text: str) -> tuple[Value, ...]:
     """Find the values of a statement, in the order in which they are written; each span is read once."""
     plain = spelled_out(text)

@@ -15,7 +15,7 @@ from memctl.store.files import Files
 from memctl.store.home import Home
 from memctl.store.index import Index
 from memctl.store.rescue import open_newest, readable, rescue
-from memctl.store.rows import fact_of, from_table, row_sum, to_table
+from memctl.store.rows import each_row, fact_of, row_sum, to_table
 from memctl.store.types import TABLES
 
 _POINTERS = ("supersedes", "contested_with", "superseded_by")
@@ -64,16 +64,17 @@ def _check_rows(home: Home, table: str) -> Iterator[Finding]:
         if piece is None:
             yield Finding("rows_unreadable", f"Rows of {table} cannot be read.", name, "Run memctl check --repair.")
             continue
-        for row in from_table(piece):
+        for row in each_row(piece):
             seen[row["id"]] += 1
-            targets[row["id"]] = pointers(row) if table == "facts" else set()
+            if table == "facts" and (pointed := pointers(row)):
+                targets[row["id"]] = pointed
             yield from check_row(table, row, name)
     doubled = [name for name, count in seen.items() if count > 1]
     yield from (
         Finding("id_doubled", f"{table} has {seen[name]} rows of one id.", name, "Run memctl check --repair.")
         for name in doubled
     )
-    yield from _check_pointers(targets)
+    yield from _check_pointers(targets, seen)
 
 
 def check_row(table: str, row: Mapping[str, Any], name: str) -> Iterator[Finding]:
@@ -92,9 +93,9 @@ def pointers(row: Mapping[str, Any]) -> set[str]:
     return {*(row["supersedes"] or ()), *(row["contested_with"] or ()), *filter(None, [row["superseded_by"]])}
 
 
-def _check_pointers(found: Mapping[str, set[str]]) -> Iterator[Finding]:
+def _check_pointers(found: Mapping[str, set[str]], there: Mapping[str, int]) -> Iterator[Finding]:
     for name, targets in found.items():
-        for target in sorted(targets - found.keys()):
+        for target in sorted(targets - there.keys()):
             yield Finding("pointer_broken", f"It points to {target}, which does not exist.", name)
 
 

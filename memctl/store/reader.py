@@ -80,6 +80,10 @@ class Reader:
         with self.index.reading() as connection:
             return queries.counting(connection, where or Filter())
 
+    def scope_size(self, agent: str) -> int:
+        """How many facts the record has of exactly this scope, in any state."""
+        return self.record.count("facts", f"agent = {literal(agent)}")
+
     @overload
     def all_facts(self, where: Filter | None = None) -> Iterator[Fact]: ...
 

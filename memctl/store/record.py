@@ -37,6 +37,10 @@ _DELETED_SHARE = 0.1  # of a file's rows, from which on it is written anew witho
 # then rewritten a few times in its life, however many nights there are, and the parts stay as few as the logarithm.
 _TIMES_LARGER = 4
 _SMALL = 256
+# Every commit makes new files, and what is cached of the old ones is never asked for again: without a bound a process
+# that writes for hours would hold them all.
+_CACHED_INDEX_BYTES = 256 * 2**20
+_CACHED_METADATA_BYTES = 64 * 2**20
 
 
 class Record:
@@ -138,7 +142,7 @@ class Record:
         if known is not None and known.latest_version == known.version:
             return known
         if self._session is None:
-            self._session = lance.Session()
+            self._session = lance.Session(_CACHED_INDEX_BYTES, _CACHED_METADATA_BYTES)
         opened = lance.dataset(self.home.table(table), storage_options=self._options, session=self._session)
         self._open[table] = opened
         return opened

@@ -7,7 +7,7 @@ from typing import Any
 from memctl.errors import DamagedStore
 from memctl.store.guard import lance_errors
 from memctl.store.home import Home
-from memctl.store.rows import Row, from_table, row_sum
+from memctl.store.rows import Row, each_row, row_sum
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def rescue(home: Home, table: str) -> Rescued:
         if piece is None:
             result.lost.append(f"{table}: rows in {name} cannot be read")
             continue
-        for row in from_table(piece):
+        for row in each_row(piece):
             _keep(result, table, row, name)
     return result
 

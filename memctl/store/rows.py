@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
@@ -132,6 +132,15 @@ def from_table(table: Any) -> list[Row]:
         if vectors is not None:
             row["vector"] = vectors[number]
     return rows
+
+
+def each_row(table: Any) -> Iterator[Row]:
+    """Read an Arrow table row by row: as Python's objects a large one would take gigabytes."""
+    for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+        yield from from_table(table.slice(start, _ROWS_AT_ONCE))
+
+
+_ROWS_AT_ONCE = 4096
 
 
 def vectors_of(table: Any) -> list[Any]:

@@ -131,7 +131,8 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
         count = min(limit, len(names))
         for query, row in enumerate(scores):
             places = np.argpartition(-row, count - 1)[:count] if count < len(names) else range(count)
-            found = [(names[i], float(row[i]), matrix[i]) for i in places if row[i] >= floor]
+            # a copy: a view would keep the whole batch in memory
+            found = [(names[i], float(row[i]), matrix[i].copy()) for i in places if row[i] >= floor]
             best[query] = sorted(best[query] + found, key=_rank)[:limit]
     return best
 

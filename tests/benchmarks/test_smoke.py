@@ -4,13 +4,16 @@ import json
 
 import pytest
 
-from benchmarks.__main__ import NAMES, main
+from benchmarks import report
+from benchmarks.__main__ import HERE, NAMES, main
 from benchmarks.chats import Writer, lengths, write_folder
 from benchmarks.clock import percentile, steady
 from benchmarks.examples import CHANGED, verdict
 from benchmarks.figures import Figure, at_least, at_most, figure_of
 from benchmarks.plot import used
 from benchmarks.sampler import OTHER, sampled
+
+RESULTS = HERE / "results" / "latest.json"
 
 
 @pytest.mark.timeout(300)
@@ -35,6 +38,22 @@ def test_results_of_other_measurements_stay(tmp_path):
     main(["extraction", "--size", "tiny", "--json", str(result), "--plot", str(tmp_path / "p.png")])
 
     assert json.loads(result.read_text())["measurements"].keys() == {"peers", "extraction"}
+
+
+def test_the_readmes_say_what_was_measured():
+    results = report.load(RESULTS)
+
+    assert results
+    for path, wanted in report.readmes(results).items():
+        assert path.read_text() == wanted, f"python -m benchmarks --readme writes {path.name}"
+
+
+def test_a_first_readme_names_the_figures_that_have_a_target():
+    figures = [Figure("quick", 0.5, "×", at_most(0.75)), Figure("slow", 3, "s", at_most(2)), Figure("aside", 7)]
+
+    table = report.summary({"recall": report.result_of("tiny", figures), "quality": report.result_of("tiny", figures)})
+
+    assert table.splitlines()[3:] == ["| quick | 0.5 × | ≤ 0.75 |", "| slow | 3 s | ≤ 2 **missed** |", ""]
 
 
 def test_the_same_seed_gives_the_same_chats(tmp_path):

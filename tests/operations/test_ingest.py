@@ -12,6 +12,7 @@ from memctl.operations.auditing import audit
 from memctl.operations.exchange import export
 from memctl.operations.ingest import ingest
 from memctl.operations.looking import Wanted, list_facts, why
+from memctl.operations.remember import Entry, remember
 from memctl.shapes import fact_shape
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -240,6 +241,46 @@ def test_a_chat_that_another_process_read_meanwhile_is_not_learned_twice(memory,
 
     assert sum(file.new_messages for file in late.data.files) == 0
     assert everything(memory) == everything(alone)
+    assert len(memory.store.runs()) == 1
+
+
+class Interrupted:
+    """An extractor in the middle of whose work another process does something, once."""
+
+    def __init__(self, memory, work):
+        self.extractor = memory.extractor
+        self.work = work
+        memory.extractor = self
+
+    def extract(self, *arguments):
+        work, self.work = self.work, lambda: None
+        work()
+        return self.extractor.extract(*arguments)
+
+
+def test_others_can_write_while_the_models_work_and_are_judged_against(memory, home, chats, tmp_path):
+    path = chats("change.json", *CHANGE)
+    told = [Entry("We deploy the invoicing service on Railway, in the Frankfurt region.", agent="a", at="2026-03-02")]
+    other, alone = OpenMemory.at_home(store_wait_seconds=0), OpenMemory.at_home(home=str(tmp_path / "alone"))
+    remember(alone, told)
+    ingest(alone, [path], agent="a", at=LATER)
+
+    Interrupted(memory, lambda: remember(other, told))
+    ingest(memory, [path], agent="a", at=LATER)
+
+    assert everything(memory) == everything(alone)
+    assert State.SUPERSEDED in {fact.state for fact in export(memory, everything=True)}
+
+
+def test_a_chat_that_another_process_reads_while_the_models_work_is_not_learned_twice(memory, home, chats):
+    path = chats("plan.json", *PLANNING)
+    other = OpenMemory.at_home()
+
+    Interrupted(memory, lambda: ingest(other, [path], agent="a", at=MONDAY))
+    late = ingest(memory, [path], agent="a", at=MONDAY)
+
+    assert sum(file.new_messages for file in late.data.files) == 0
+    assert all(len(fact.sources) == 1 for fact in export(memory, everything=True))
     assert len(memory.store.runs()) == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 from storekit import MODEL, START, export, make_fact, message, unit, write
 
 from memctl.errors import DamagedStore, NoStore, ReadOnlyStore
-from memctl.store import Changes, FactWrite, Filter, LedgerEntry, RunInfo, Store, StoredMessage
+from memctl.store import Changes, FactWrite, Filter, LedgerEntry, RunInfo, Store, StoredMessage, rows
 
 RUN = RunInfo("test")
 
@@ -44,6 +44,16 @@ def test_a_healthy_store_has_no_findings(filled):
     assert filled.check() == []
     assert [finding for finding in filled.repair() if finding.code == "lost"] == []
     assert filled.check() == []
+
+
+def test_a_damaged_row_far_down_in_a_file_is_found(store, home, monkeypatch):
+    monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 7)  # files are read piece by piece
+    store.apply(Changes(facts=[write(make_fact(f"fact number {number:03d}"), number) for number in range(50)]), RUN)
+    victim = data_files(home)[0]
+
+    flip(victim, victim.read_bytes().index(b"fact number 043"), 0x01)
+
+    assert "row_damaged" in {finding.code for finding in Store.open(home).check()}
 
 
 def test_every_flipped_byte_of_the_record_is_found_and_its_file_named(filled, home):
