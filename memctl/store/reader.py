@@ -119,9 +119,14 @@ class Reader:
         with self.index.reading() as connection:
             return queries.statistics(connection, where or Filter()) | {"bytes": self.size()}
 
-    def sql(self, query: str, *, limit: int = 1000, seconds: float = 30.0) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def sql(self, query: str, *, limit: int = 1000, seconds: float = 5.0) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file."""
         return self.index.sql(query, limit=limit, seconds=seconds)
+
+    def message_paths(self) -> set[str]:
+        """Name every file that messages were read from."""
+        with self.index.reading() as connection:
+            return queries.message_paths(connection)
 
     def size(self) -> int:
         """Give the bytes that the store takes on this machine."""
