@@ -97,6 +97,12 @@ class NotFound(MemctlError):
     remedy = "Look it up with memctl list."
 
 
+class Ambiguous(NotFound):
+    """{count} {what}s match {name}."""
+
+    remedy = "Give more of the id."
+
+
 class UndoBlocked(MemctlError):
     """Run {run} cannot be undone alone: {later} changed the same rows afterwards."""
 
@@ -129,6 +135,13 @@ class ReadOnlyStore(MemctlError):
     remedy = "Check the folder's permissions and the free space, then run the command again."
 
 
+class UnwritablePlace(ReadOnlyStore):
+    """Cannot write to {path}: {reason}."""
+
+    code = "place_unwritable"
+    remedy = "Name another place."
+
+
 class ClosedStore(MemctlError):
     """The store at {path} may not be read by this user: {reason}."""
 
@@ -143,6 +156,13 @@ class DamagedStore(MemctlError):
     code = "store_damaged"
     exit_code = ExitCode.DAMAGED
     remedy = "Run memctl check, then memctl check --repair."
+
+
+class DamagedBackup(DamagedStore):
+    """{path} is no whole backup: {reason}."""
+
+    code = "backup_damaged"
+    remedy = "Use another backup."
 
 
 class ModelUnavailable(MemctlError):

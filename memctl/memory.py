@@ -149,6 +149,14 @@ class OpenMemory:
         return [float(logit) for logit in self.reader.run(pairs)[0][:, 0]] if pairs else []
 
     @cached_property
+    def count_tokens(self) -> "Callable[[str], int]":
+        """The count of a recall block's tokens, by the bundled tokenizer, which asking has loaded already."""
+        from memctl.embedding.models import open_rarities
+        from memctl.rules.tokens import TokenCount
+
+        return TokenCount(self.asker.rarities if self.asks_in_its_own_way else open_rarities())
+
+    @cached_property
     def extractor(self) -> "Extractor":
         """The extractor that the settings name; the LLM one falls back to the local one."""
         return self.llm_extractor if self.settings["extraction.extractor"] == "llm" else self.local_extractor

@@ -24,7 +24,9 @@ def recall(
     query: Annotated[str | None, typer.Argument(help="What the next run is about.")] = None,
     agent: Agent = None,
     limit: Annotated[int | None, typer.Option(help="At most so many memories.", min=1)] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The block is never longer than this.", min=1)] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="The block is never longer: tokens by the bundled tokenizer and a margin.", min=1)
+    ] = None,
     types: Types = None,
     tags: Tags = None,
     speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,

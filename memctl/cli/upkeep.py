@@ -62,7 +62,9 @@ def check(
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the record with the index and look for damage. Mends nothing, unless --repair.
+    """Compare the record with the index and look for damage.
+
+    It finishes a write that was cut short, as every command that writes does; it mends nothing else, unless --repair.
 
     Example: memctl check
     """
@@ -102,7 +104,7 @@ def reembed(
 
 @app.command()
 def backup(
-    target: Annotated[str, typer.Argument(help="A folder that does not exist yet.")],
+    target: Annotated[str, typer.Argument(help="A folder that does not exist yet, or a .tar or .tar.gz file.")],
     wait: Wait = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,13 +9,13 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memctl.embedding.cache import cache_folder
-from memctl.embedding.onnx import OnnxEncoder
+from memctl.embedding.onnx import OnnxEncoder, open_tokenizer, rarities
 from memctl.errors import ModelUnavailable
 from memctl.languages import in_english
 from memctl.settings import DEFAULT_MODEL
@@ -88,6 +88,12 @@ def open_classifier(name: str) -> tuple[OnnxEncoder, dict[str, Any]]:
         word_vectors(bundled / "model.safetensors"),
     )
     return encoder, description
+
+
+def open_rarities() -> Callable[[str], list[float]]:
+    """Load the bundled tokenizer alone, to cut words into pieces and say how rare each is."""
+    tokenizer = open_tokenizer(bundled_folder() / "tokenizer.json")
+    return lambda word: rarities(tokenizer, word)
 
 
 def word_vectors(path: Path) -> "np.ndarray":

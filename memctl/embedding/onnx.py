@@ -35,7 +35,8 @@ class OnnxEncoder:
         ``words`` is the table of word vectors for a graph that takes them as an input.
         """
         self._session = open_session(model)
-        self._tokenizer = _open_tokenizer(tokenizer, max_tokens)
+        self._tokenizer = open_tokenizer(tokenizer)
+        self._tokenizer.enable_truncation(max_tokens)
         self._words = words
 
     def run(self, inputs: Sequence[Input]) -> "list[np.ndarray]":
@@ -57,6 +58,10 @@ class OnnxEncoder:
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Count the tokens of each text as this model sees them, special ones included."""
         return [len(encoding.ids) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+    def rarities(self, word: str) -> list[float]:
+        """Cut a word in small letters into this model's pieces and say how rare each is, from 0 to 1."""
+        return rarities(self._tokenizer, word)
 
     def _answers(self, batches: Sequence[Sequence[Any]]) -> list[Any]:
         """Run batches side by side on all cores, or here where there is only one."""
@@ -125,7 +130,14 @@ def _threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _open_tokenizer(path: Path, max_tokens: int) -> Any:
+def rarities(tokenizer: Any, word: str) -> list[float]:
+    """Say how rare each piece of a word is: a vocabulary of words begins with the most frequent."""
+    size = tokenizer.get_vocab_size()
+    return [piece.id / size for piece in tokenizer.model.tokenize(word)]
+
+
+def open_tokenizer(path: Path) -> Any:
+    """Load a tokenizer that neither pads nor cuts; raises ModelUnavailable where its file is missing or broken."""
     from tokenizers import Tokenizer
 
     try:
@@ -135,7 +147,7 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Any:
     except (OSError, ValueError) as error:
         raise ModelUnavailable(name=path.name, reason=str(error), where=str(path)) from error
     tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
+    tokenizer.no_truncation()
     return tokenizer
 
 

@@ -16,7 +16,6 @@ from memctl.store.types import Filter
 
 _SAME = 0.95
 _BLOCK = 2048
-_MOST_PATHS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,8 @@ def audit(memory: OpenMemory, agent: str | None = None) -> Result[Audit]:
     facts = [fact for fact, _ in pairs]
     now = memory.now()
     rules = memory.cleaning_rules().redaction
-    read = {entry.path for entry in memory.store.transcripts()} | _paths_of_messages(memory)
+    # The ledger names a chat that grew by its latest file only.
+    read = {entry.path for entry in memory.store.transcripts()} | memory.store.message_paths()
     found = {
         "duplicate": _duplicates(facts),
         "near-duplicate": _near_duplicates(pairs),
@@ -92,12 +92,6 @@ def _near_duplicates(pairs: Sequence[tuple[Fact, Any]]) -> list[Fact]:
             close = matrix[start : start + _BLOCK] @ matrix.T >= _SAME
             found += [mine[start + row][0] for row in np.flatnonzero(close.sum(axis=1) > 1)]
     return found
-
-
-def _paths_of_messages(memory: OpenMemory) -> set[str]:
-    """Name every file that messages were read from; the ledger names a chat that grew by its latest file only."""
-    _, rows = memory.store.sql("SELECT DISTINCT path FROM messages", limit=_MOST_PATHS)
-    return {str(path) for (path,) in rows}
 
 
 def _sourced(fact: Fact, read: set[str]) -> bool:

@@ -174,6 +174,7 @@ def _answer(
         limit=limit,
         max_tokens=int(memory.settings["recall.max_tokens"]) if asked.max_tokens is None else asked.max_tokens,
         layout=layout,
+        count=memory.count_tokens,
     )
 
 

@@ -2,20 +2,20 @@
 
 The best memories come first, but no type crowds the others out: each memory of a type that is already in
 makes the next of that type a little less urgent. What does not fit is counted and said on the last line.
-Tokens are counted by :mod:`memctl.rules.tokens`, which never counts too few.
+Tokens are counted as :mod:`memctl.rules.tokens` does, rather too high than too low.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memctl.model import Hit, MessageHit, RecallBlock
 from memctl.rules.layout import CHATS, ORDER, Layout, section_of
-from memctl.rules.tokens import count
 
 CROWDING = 0.94  # what is left of a memory's urgency for each memory of its type that is already in
 
 Item = Hit | MessageHit
+Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ def pack(
     agent: str,
     limit: int,
     max_tokens: int,
+    count: Count,
     layout: Layout | None = None,
 ) -> RecallBlock:
     """Make the block: at most ``limit`` memories and as many messages, its text never above ``max_tokens``.
@@ -44,7 +45,7 @@ def pack(
     the text does not show. Where nothing is remembered, or nothing fits, the text is empty.
     """
     layout = layout or Layout()
-    chosen = _choose(hits, messages, agent, limit, max_tokens, layout)
+    chosen = _choose(hits, messages, agent, limit, max_tokens, _Price(layout, count))
     text = write(chosen, agent, layout)
     return RecallBlock(query, agent, text, count(text), chosen.hits, tuple(messages[:limit]), chosen.left_out)
 
@@ -73,13 +74,13 @@ def crowd_order(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _choose(
-    hits: Sequence[Hit], messages: Sequence[MessageHit], agent: str, limit: int, max_tokens: int, layout: Layout
+    hits: Sequence[Hit], messages: Sequence[MessageHit], agent: str, limit: int, max_tokens: int, price: "_Price"
 ) -> Chosen:
     wanted: list[Item] = [*crowd_order(hits)[:limit], *messages[:limit]]
     beyond = max(0, len(hits) - limit) + max(0, len(messages) - limit)
-    all_in = _fill(wanted, max_tokens - _frame(agent, beyond, layout), layout)
+    all_in = _fill(wanted, max_tokens - price.frame(agent, beyond), price)
     if len(all_in) < len(wanted):  # then the last line has to say so, and costs something itself
-        all_in = _fill(wanted, max_tokens - _frame(agent, len(hits) + len(messages), layout), layout)
+        all_in = _fill(wanted, max_tokens - price.frame(agent, len(hits) + len(messages)), price)
     shown = {item.fact.id for item in all_in if isinstance(item, Hit)}
     return Chosen(
         tuple(hit for hit in hits if hit.fact.id in shown),
@@ -88,15 +89,15 @@ def _choose(
     )
 
 
-def _fill(wanted: Sequence[Item], room: int, layout: Layout) -> list[Item]:
+def _fill(wanted: Sequence[Item], room: int, price: "_Price") -> list[Item]:
     """Take what fits, in order; a long one that does not fit makes way for shorter ones after it."""
     taken: list[Item] = []
     titles: set[str] = set()
     for item in wanted:
         title = _title(item)
-        heading = 0 if title in titles else _cost(layout.section(title))
+        heading = 0 if title in titles else price.section(title)
         for form in _forms(item):
-            cost = heading + _cost([_line(form, layout)])
+            cost = heading + price.item(form)
             if cost <= room:
                 room -= cost
                 titles.add(title)
@@ -112,12 +113,24 @@ def _forms(item: Item) -> list[Item]:
     return [item]
 
 
-def _frame(agent: str, left_out: int, layout: Layout) -> int:
-    return _cost([*layout.opening(agent), *layout.closing(left_out)])
+@dataclass(frozen=True, slots=True)
+class _Price:
+    """What each part of a block costs in tokens, line ends included."""
 
+    layout: Layout
+    count: Count
 
-def _cost(lines: Sequence[str]) -> int:
-    return sum(count(line) + 1 for line in lines)
+    def frame(self, agent: str, left_out: int) -> int:
+        return self._lines([*self.layout.opening(agent), *self.layout.closing(left_out)])
+
+    def section(self, title: str) -> int:
+        return self._lines(self.layout.section(title))
+
+    def item(self, item: Item) -> int:
+        return self._lines([_line(item, self.layout)])
+
+    def _lines(self, lines: Sequence[str]) -> int:
+        return sum(self.count(line) + 1 for line in lines)
 
 
 def _sections(chosen: Chosen, layout: Layout) -> list[tuple[str, list[str]]]:

@@ -17,6 +17,9 @@ from memctl.server.service import Service
 
 _HEADER_BYTES = 32 * 1024
 _HEATING_SECONDS = 5.0
+# Longer than clients keep a connection themselves (httpx 5 s, browsers and proxies about 60 s): whoever closes first
+# should be the one who knows that no request is on its way. Closed here, a request may be lost on the way.
+_IDLE_SECONDS = 75
 
 
 @dataclass(slots=True)
@@ -86,6 +89,7 @@ def configured(service: Service, protocol: type[PatientProtocol] = PatientProtoc
         access_log=False,
         server_header=False,
         h11_max_incomplete_event_size=_HEADER_BYTES,
+        timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=max(1, int(service.limits.seconds)),
     )
 

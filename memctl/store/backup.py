@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memctl.errors import DamagedStore, NoStore, UsageProblem
+from memctl.errors import DamagedBackup, DamagedStore, NoStore, ReadOnlyStore, UnwritablePlace, UsageProblem
 from memctl.store import sums
 from memctl.store.guard import file_errors, private_files
 from memctl.store.home import META_FILE, Home, locate, read_meta, write_meta
@@ -24,13 +24,13 @@ def save(home: Home, target: Path) -> int:
 
     Gives the number of bytes. Killed in the middle it leaves nothing under the target's name.
     """
-    if target.exists() and (target.is_file() or any(target.iterdir())):
-        raise UsageProblem(reason=f"{target} exists already", remedy="Name a new file or an empty folder.")
-    with file_errors(str(target.parent)), private_files():
+    with _place_errors(target), private_files():
+        if target.exists() and (target.is_file() or any(target.iterdir())):
+            raise UsageProblem(reason=f"{target} exists already", remedy="Name a new file or an empty folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with _workplace(target.parent) as folder:
             _copy_out(home, folder)
-            _verify(folder)
+            _verify(folder, DamagedStore, home.root)
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
             _put_in_place(folder, target)
     return size
@@ -50,12 +50,25 @@ def load(source: Path, home: Home) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _workplace(place.parent) as folder:
             _unpack(source, folder)
-            _verify(folder)
+            _verify(folder, DamagedBackup, source)
             _rename_store(folder)
             place.mkdir(mode=0o700, exist_ok=True)
             # The description goes last: until it is there, there is no store.
             for name in sorted(_PARTS, key=lambda part: part == META_FILE):
                 (folder / name).rename(place / name)
+
+
+@contextmanager
+def _place_errors(target: Path) -> Iterator[None]:
+    """Say of the target what the system says of it: it is not the store."""
+    try:
+        with file_errors(str(target)):
+            yield
+    except ReadOnlyStore as error:
+        cause = error.__cause__
+        if isinstance(cause, FileExistsError):
+            raise UnwritablePlace(path=target, reason=f"{cause.filename} is a file") from error
+        raise UnwritablePlace(**error.details) from error
 
 
 @contextmanager
@@ -102,7 +115,7 @@ def _load_to_objects(source: Path, home: Home) -> None:
         folder = Path(name) / "store"
         folder.mkdir(mode=0o700)
         _unpack(source, folder)
-        _verify(folder)
+        _verify(folder, DamagedBackup, source)
         _rename_store(folder)
         files = home.files()
         for path in sorted((folder / "record").rglob("*")):
@@ -121,22 +134,25 @@ def _unpack(source: Path, folder: Path) -> None:
                 shutil.copy2(part, folder / name)
         return
     import tarfile
+    import zlib
+    from gzip import BadGzipFile
 
     try:
         with tarfile.open(source) as archive:
             archive.extractall(folder, filter="data")
-    except (tarfile.TarError, EOFError) as error:
-        raise DamagedStore(path=source, reason=f"it is no backup ({error})", remedy="Use another backup.") from error
+    except (tarfile.TarError, EOFError, BadGzipFile, zlib.error) as error:
+        raise DamagedBackup(path=source, reason="it cannot be unpacked") from error
 
 
-def _verify(folder: Path) -> None:
+def _verify(folder: Path, damage: type[DamagedStore], origin: str | Path) -> None:
+    """Look whether a copy is whole; what is wrong with it was wrong where it came from."""
     copy = locate(folder)
     if read_meta(copy) is None:
-        raise DamagedStore(path=folder, reason=f"{META_FILE} is missing from the backup")
+        raise damage(path=origin, reason=f"{META_FILE} is missing")
     wrong = sums.verify(copy)
     if wrong:
         name, problem = next(iter(wrong.items()))
-        raise DamagedStore(path=folder, reason=f"{name} {problem}")
+        raise damage(path=origin, reason=f"{name} {problem}")
 
 
 def _rename_store(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The border to the storage libraries: their errors become memctl's, and a test hook can kill the process here."""
 
+import errno
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ _mask_users: list[int] = []
 _mask_before: list[int] = []
 
 _RUST_SOURCE = re.compile(r",?\s*(/|[a-z]:\\)\S+\.rs:\d+:\d+.*$", re.IGNORECASE | re.DOTALL)
+_ERROR_NUMBER = re.compile(r"\[Errno \d+\] ")
 _FULL = ("no space left", "os error 28", "disk quota", "os error 122", "file too large")
 _FORBIDDEN = ("permission denied", "os error 13", "read-only file system", "os error 30", "operation not permitted")
 _CONFLICT = ("commit conflict", "concurrent", "could not set lock", "conflicting lock", "retryable")
@@ -36,8 +38,11 @@ def is_missing_file(error: BaseException) -> bool:
 
 
 def plain_reason(error: BaseException) -> str:
-    """Give the library's message without the place in its own source code, on one line."""
-    return " ".join(_RUST_SOURCE.sub("", str(error)).split())[:300] or type(error).__name__
+    """Give the library's message without the place in its own source code, on one line, and the system's in words."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    text = _ERROR_NUMBER.sub("", _RUST_SOURCE.sub("", str(error)))
+    return " ".join(text.split())[:300] or type(error).__name__
 
 
 def translate(error: BaseException, where: str) -> MemctlError | None:
@@ -88,7 +93,15 @@ def file_errors(where: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise (translate(error, where) or error) from error
+        raise _file_error(error, where) from error
+
+
+def _file_error(error: OSError, where: str) -> Exception:
+    """Name the foreseen error of a file operation: of what the system refuses, only a failing disk is damage."""
+    foreseen = translate(error, where) or error
+    if isinstance(foreseen, DamagedStore) and error.errno not in (None, errno.EIO):
+        return ReadOnlyStore(path=where, reason=plain_reason(error))
+    return foreseen
 
 
 @contextmanager

@@ -7,25 +7,22 @@ writer. Where it cannot be opened or written, the same index is built in memory 
 
 import json
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memctl.errors import UsageProblem
 from memctl.shapes import writable
 from memctl.store import queries
+from memctl.store.asking import ask
 from memctl.store.connection import (
-    ASKED,
     READ_ONLY,
     Unusable,
     connect,
     connected,
-    deadline,
     memory,
-    require_select,
-    require_small,
     transaction,
 )
 from memctl.store.guard import crash_point, plain_reason, private_files
@@ -60,10 +57,10 @@ class Index:
         self._turn = _turns.setdefault(str(self.path), threading.RLock())
 
     @contextmanager
-    def reading(self, options: Mapping[str, str] = READ_ONLY) -> Iterator[Any]:
+    def reading(self) -> Iterator[Any]:
         """Give a connection to an index that agrees with the record, for a short read."""
         with self._turn:
-            connection = self._current(options)
+            connection = self._current()
             try:
                 yield connection
             finally:
@@ -108,20 +105,22 @@ class Index:
 
     def sql(self, query: str, *, limit: int, seconds: float) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
-        import duckdb
+        with self._file() as path:
+            return ask(path, writable(query), limit=limit, seconds=seconds)
 
-        query = writable(query)
-        require_select(query)
-        with self.reading(ASKED) as connection, deadline(connection, seconds):
-            try:
-                require_small(connection, query, limit)
-                cursor = connection.execute(query)
-                names = [column[0] for column in cursor.description or ()]
-                return names, cursor.fetchmany(limit)
-            except (duckdb.InterruptException, RuntimeError) as error:  # in some places DuckDB raises the plain one
-                raise UsageProblem(reason=f"The query took longer than {seconds:g} s") from error
-            except duckdb.Error as error:
-                raise UsageProblem(reason=f"The query failed: {plain_reason(error)}") from error
+    @contextmanager
+    def _file(self) -> Iterator[Path]:
+        """Name a file that agrees with the record: the index itself, or where that cannot be, one for the moment."""
+        with self._turn:
+            connection = self._from_file()
+        if connection is not None:
+            connection.close()
+            yield self.path
+            return
+        with tempfile.TemporaryDirectory(prefix="memctl-") as folder:
+            path = Path(folder) / "index.duckdb"
+            self._fill(path)
+            yield path
 
     def watermark(self) -> dict[str, int] | None:
         """Give the record's versions that the file knows, or None where it cannot be read."""
@@ -155,11 +154,15 @@ class Index:
         counts = queries.total(connection, table), self.record.count(table)
         return "" if counts[0] == counts[1] else f"{counts[0]} rows of {table} where there are {counts[1]}"
 
-    def _current(self, options: Mapping[str, str]) -> Any:
+    def _current(self) -> Any:
         """Give a read-only connection to the file if it is, or can be made, current; else one to memory."""
+        return self._from_file() or self._in_memory()
+
+    def _from_file(self) -> Any | None:
+        """Give a read-only connection to the file if it is, or can be made, current."""
         for attempt in range(2):
             try:
-                connection = connect(self.path, read_only=True, options=options)
+                connection = connect(self.path, read_only=True)
                 if self._agrees(connection):
                     return connection
             except Unusable as problem:
@@ -167,7 +170,7 @@ class Index:
                     break
             if attempt or not self.catch_up():
                 break
-        return self._in_memory(options)
+        return None
 
     def _agrees(self, connection: Any) -> bool:
         """Tell whether an open index knows all of the record; closed where it does not."""
@@ -179,11 +182,11 @@ class Index:
                 connection.close()
         return agrees
 
-    def _in_memory(self, options: Mapping[str, str]) -> Any:
+    def _in_memory(self) -> Any:
         connection = memory()
         _create(connection)
         self._load(connection, {})
-        for name, value in options.items():
+        for name, value in READ_ONLY.items():
             connection.execute(f"SET {name} = '{value}'")
         return connection
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from memctl.errors import ReadOnlyStore, StoreBusy
-from memctl.store.guard import crash_point, file_errors
+from memctl.store.guard import crash_point, file_errors, plain_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class FileLock(TurnTaking):
         except filelock.Timeout as error:
             raise self._busy() from error
         except OSError as error:
-            raise ReadOnlyStore(path=self.path.parent, reason=error.strerror or str(error)) from error
+            raise ReadOnlyStore(path=self.path.parent, reason=plain_reason(error)) from error
 
     def _name_holder(self, command: str) -> None:
         with file_errors(str(self.path.parent)):

@@ -84,6 +84,11 @@ def statistics(connection: Any, wanted: Filter) -> dict[str, Any]:
     return result
 
 
+def message_paths(connection: Any) -> set[str]:
+    """Name every file that messages were read from."""
+    return {row[0] for row in connection.execute("SELECT DISTINCT path FROM messages").fetchall()}
+
+
 def contested(connection: Any, agents: Sequence[str]) -> list[tuple[str, str]]:
     """Give the pairs of facts that contest each other, each once, older id first in the order of speaking."""
     scope, values = _one_of("a.agent", agents)

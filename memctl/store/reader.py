@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, overload
 
 from memctl import times
-from memctl.errors import NotFound
+from memctl.errors import Ambiguous, NotFound
 from memctl.model import Fact
 from memctl.store import ledger, queries, search, spool
 from memctl.store.filters import fact_condition, literal
@@ -39,6 +39,8 @@ from memctl.store.types import (
 )
 
 FOLDING = "fold"
+
+_MANY = 50  # facts whose ids begin alike: counted no further
 
 
 class Reader:
@@ -104,11 +106,12 @@ class Reader:
 
     def fact(self, prefix: str) -> Fact:
         """Give the one fact whose id begins so; NotFound where there is none or more than one."""
-        rows = self.record.rows("facts", columns=FACT_COLUMNS, where=f"starts_with(id, {literal(prefix)})", limit=50)
+        rows = self.record.rows("facts", columns=FACT_COLUMNS, where=f"starts_with(id, {literal(prefix)})", limit=_MANY)
         exact = [row for row in rows if row["id"] == prefix] or rows
-        if len(exact) != 1 or not prefix:
-            what = "fact" if not rows else f"single fact (but {len(rows)} begin so)"
-            raise NotFound(what=what, name=prefix or "an empty id")
+        if not exact or not prefix:
+            raise NotFound(what="fact", name=prefix or "an empty id")
+        if len(exact) > 1:
+            raise Ambiguous(what="fact", name=prefix, count=f"{_MANY} or more" if len(exact) == _MANY else len(exact))
         return fact_of(exact[0])
 
     def contested(self, agents: Sequence[str] = ()) -> list[tuple[Fact, Fact]]:
@@ -123,9 +126,14 @@ class Reader:
         with self.index.reading() as connection:
             return queries.statistics(connection, where or Filter()) | {"bytes": self.size()}
 
-    def sql(self, query: str, *, limit: int = 1000, seconds: float = 30.0) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def sql(self, query: str, *, limit: int = 1000, seconds: float = 5.0) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file."""
         return self.index.sql(query, limit=limit, seconds=seconds)
+
+    def message_paths(self) -> set[str]:
+        """Name every file that messages were read from."""
+        with self.index.reading() as connection:
+            return queries.message_paths(connection)
 
     def size(self) -> int:
         """Give the bytes that the store takes on this machine."""

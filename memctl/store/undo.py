@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memctl.errors import NotFound, UndoBlocked
+from memctl.errors import Ambiguous, NotFound, UndoBlocked
 from memctl.store.rows import Row, from_image
 from memctl.store.trim import require_whole
 from memctl.store.types import Receipt
@@ -49,8 +49,10 @@ def find_run(rows: Sequence[Row], name: str | None) -> str:
     known: list[str] = sorted({row["run"] for row in rows})
     alike = [run for run in known if run.startswith(name) or run.endswith(name)]
     fitting = [run for run in known if run == name] or alike
-    if len(fitting) != 1 or not name:
-        raise NotFound(what="single run" if fitting else "run", name=name, remedy="List the runs with memctl log.")
+    if not fitting or not name:
+        raise NotFound(what="run", name=name or "an empty name", remedy="List the runs with memctl log.")
+    if len(fitting) > 1:
+        raise Ambiguous(what="run", name=name, count=len(fitting))
     return fitting[0]
 
 

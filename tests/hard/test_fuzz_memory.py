@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,7 @@ from memctl.store import Changes, FactWrite, RunInfo
 from memctl.store.types import Filter
 from memctl.times import parse_instant
 from tests.conftest import NOW
-from tests.hard.fuzzkit import TOKENS, broken_bytes, broken_values, dumped, fuzz, guarded
+from tests.hard.fuzzkit import HANG_SECONDS, TOKENS, broken_bytes, broken_values, dumped, fuzz, guarded
 
 AT = parse_instant("2026-04-20T09:00:00Z")
 NAMES = (
@@ -93,6 +94,11 @@ STATEMENTS = (
     "SELECT list(range) FROM range(200000000)",
     "SELECT list(range) FROM range(20000000)",
     "SELECT list(range) FROM range(10000000)",
+    "SELECT range(20000000)",
+    "SELECT list_resize([1], 100000000)",
+    "SELECT length(printf('%1000000000d', 1)), length(format('{:>1000000000}', 1))",
+    "SELECT length(replace(array_to_string(range(100000), ','), ',', array_to_string(range(10000), ',')))",
+    "SELECT count(*) FROM range(100000) a, range(100000) b",
 )
 
 names = st.one_of(
@@ -258,11 +264,15 @@ def test_sql_changes_nothing_and_reads_no_file(memory, tmp_path_factory, stateme
     folder = _folder(tmp_path_factory)
     (folder / "canary.csv").write_text("yellow,bird\n1,2\n")
     filled = statement.replace("{canary}", str(folder / "canary.csv")).replace("{folder}", str(folder))
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     with guarded():
         try:
             told = sql(memory, filled, limit=50).data
         except UsageProblem:
             told = {}
+    total = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert total.ru_utime + total.ru_stime - spent.ru_utime - spent.ru_stime < 2 * HANG_SECONDS  # its start included
+    assert total.ru_maxrss < 1024 * 1024  # kilobytes; the highest of all children so far
     assert "yellow" not in str(told.get("rows", ""))
     assert "canary.csv" not in str(told.get("rows", "")) or "canary.csv" in filled
     assert [path.name for path in folder.iterdir()] == ["canary.csv"]

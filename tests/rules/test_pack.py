@@ -15,7 +15,7 @@ from memctl.errors import UsageProblem
 from memctl.model import Fact, Hit, MemoryType, MessageHit, Source, State, Wording
 from memctl.rules.layout import Layout
 from memctl.rules.pack import pack
-from memctl.rules.tokens import count
+from tests.rules.counting import count
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "recall"
 DAY = datetime(2026, 5, 4, 9, tzinfo=UTC)
@@ -42,7 +42,14 @@ def hit(text, type_="fact", score=0.5, *, speaker="QA", number=3, state=State.AC
 
 def block(hits, messages=(), *, limit=12, max_tokens=800, **layout):
     return pack(
-        hits, messages, query="q", agent="payments-team", limit=limit, max_tokens=max_tokens, layout=Layout(**layout)
+        hits,
+        messages,
+        query="q",
+        agent="payments-team",
+        limit=limit,
+        max_tokens=max_tokens,
+        count=count,
+        layout=Layout(**layout),
     )
 
 
@@ -181,7 +188,7 @@ def test_a_block_never_exceeds_its_budget_or_limit(hits, messages, limit, budget
 @given(HITS, MESSAGES, FORMATS, st.booleans(), TEXTS)
 def test_memory_can_neither_leave_the_fence_nor_forge_a_line(hits, messages, name, cite, agent):
     layout = Layout(format=name, cite=cite)
-    made = pack(hits, messages, query="q", agent=agent, limit=20, max_tokens=5000, layout=layout)
+    made = pack(hits, messages, query="q", agent=agent, limit=20, max_tokens=5000, count=count, layout=layout)
     if not made.text:
         return
     lines = made.text.split("\n")
@@ -198,7 +205,7 @@ def test_memory_can_neither_leave_the_fence_nor_forge_a_line(hits, messages, nam
 @given(HITS, MESSAGES, st.booleans(), TEXTS)
 def test_the_xml_block_is_xml(hits, messages, cite, agent):
     layout = Layout(format="xml", cite=cite)
-    made = pack(hits, messages, query="q", agent=agent, limit=20, max_tokens=5000, layout=layout)
+    made = pack(hits, messages, query="q", agent=agent, limit=20, max_tokens=5000, count=count, layout=layout)
     if made.text:
         tree = ElementTree.fromstring(made.text)
         assert len(tree.findall(".//memory")) == len(made.hits)

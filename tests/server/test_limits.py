@@ -88,6 +88,16 @@ def test_a_connection_that_says_nothing_is_closed(url: str) -> None:
         assert b" 408 " in everything_from(link)
 
 
+def test_a_connection_is_kept_longer_than_clients_keep_it(url: str) -> None:
+    """The other way round, a request that is on its way when the server closes is lost."""
+    question = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connected(url) as link:
+        for pause in (6, 0):  # httpx keeps connections for five seconds
+            link.sendall(question)
+            assert b" 200 " in link.recv(65536).splitlines()[0]
+            time.sleep(pause)
+
+
 def test_a_body_that_trickles_is_given_up_while_others_are_served(url: str) -> None:
     with connected(url) as slow:
         head = b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"

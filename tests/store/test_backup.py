@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from storekit import MODEL, export, make_fact, unit, write
 
-from memctl.errors import DamagedStore, NoStore, ReadOnlyStore, StoreBusy, UsageProblem
+from memctl.errors import DamagedBackup, DamagedStore, NoStore, ReadOnlyStore, StoreBusy, UnwritablePlace, UsageProblem
 from memctl.store import Changes, RunInfo, Store, guard, upgrades
 from memctl.store.home import FORMAT, locate, read_meta, write_meta
 
@@ -40,6 +40,29 @@ def test_a_backup_never_overwrites(filled, home, tmp_path):
         Store.restore(tmp_path / "copy", home)
     with pytest.raises(NoStore):
         Store.restore(tmp_path / "nothing", tmp_path / "restored")
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"), [("a-file/copy", "{}/a-file is a file"), (f"{'n' * 300}/copy", "file name too long")]
+)
+def test_an_impossible_place_is_named_as_such_and_the_store_is_not_called_damaged(filled, tmp_path, place, reason):
+    (tmp_path / "a-file").write_text("x")
+    with pytest.raises(UnwritablePlace) as refused:
+        filled.backup(tmp_path / place)
+    assert str(refused.value) == f"Cannot write to {tmp_path / place}: {reason.format(tmp_path)}."
+    assert filled.check() == []
+
+
+def test_a_backup_whose_packing_is_broken_is_refused(filled, tmp_path):
+    filled.backup(tmp_path / "copy.tar.gz")
+    packed = bytearray((tmp_path / "copy.tar.gz").read_bytes())
+    for place in (200, len(packed) // 2):
+        broken = bytearray(packed)
+        broken[place] ^= 0xFF
+        (tmp_path / "bad.tar.gz").write_bytes(broken)
+        with pytest.raises(DamagedBackup, match=r"bad.tar.gz is no whole backup: [^\n]+\.$"):
+            Store.restore(tmp_path / "bad.tar.gz", tmp_path / "restored")
+        assert not (tmp_path / "restored" / "memctl.json").exists()
 
 
 def test_damage_is_not_backed_up_or_restored_silently(filled, home, tmp_path):

@@ -1,10 +1,14 @@
 import dataclasses
 import json
+import math
 import os
+import resource
 import shutil
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from uuid import UUID
 
 import duckdb
 import pytest
@@ -150,6 +154,36 @@ def test_a_query_that_takes_too_long_is_stopped(filled):
         filled.sql("SELECT count(*) FROM range(10000000000) a, range(1000) b WHERE a.range % 7 = b.range", seconds=0.2)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT range(20000000)",
+        "SELECT list_resize([1], 100000000)",
+        "SELECT length(printf('%1000000000d', 1))",
+        "SELECT length(repeat('a', 3000000000))",
+        "SELECT length(replace(array_to_string(range(100000), ','), ',', array_to_string(range(10000), ',')))",
+    ],
+)
+def test_a_query_that_wants_all_the_memory_harms_nobody(filled, query):
+    with pytest.raises(UsageProblem, match="more memory than it may have"):
+        filled.sql(query)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1024 * 1024  # kilobytes
+    assert filled.count_facts() == 5
+
+
+def test_values_of_every_kind_come_back_as_they_are(filled):
+    query = """SELECT NULL, true, 170141183460469231731687303715884105727, 1.5::DOUBLE, 'é', [1, NULL],
+        {'a': [DATE '2026-01-02']}, MAP {DATE '2026-01-02': 2}, TIMESTAMP '2026-01-02 03:04:05', TIME '10:11',
+        INTERVAL 3 DAY, 'x'::BLOB, 1.25::DECIMAL(5, 2), 'f0b9f5c1-8f0b-4a43-9d0c-3d0b4d6d8f6a'::UUID, 'nan'::DOUBLE"""
+    (*values, nan) = filled.sql(query)[1][0]
+    assert values == [
+        *(None, True, 2**127 - 1, 1.5, "é", [1, None]),
+        *({"a": [date(2026, 1, 2)]}, {date(2026, 1, 2): 2}, datetime(2026, 1, 2, 3, 4, 5), time(10, 11), timedelta(3)),
+        *(b"x", Decimal("1.25"), UUID("f0b9f5c1-8f0b-4a43-9d0c-3d0b4d6d8f6a")),
+    ]
+    assert math.isnan(nan)
+
+
 def other_schema(path):
     with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE memctl SET schema = 99")
@@ -220,6 +254,7 @@ from memctl.store import Changes, RunInfo, StateEntry, Store
 from memctl.times import now
 store = Store.open(sys.argv[1])
 assert store.count_facts() == 5 and store.search_facts(None, "fly", ["team"])
+assert store.sql("SELECT count(*) FROM facts")[1] == [(5,)]
 store.record_use(["x"], now())
 try:
     store.apply(Changes(state=[StateEntry("team", "k", 1, now())]), RunInfo("test"))
