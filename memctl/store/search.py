@@ -123,7 +123,9 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
     import numpy as np
 
     best: list[list[tuple[str, float, Any]]] = [[] for _ in queries]
-    for batch in record.batches("facts", columns=["id", "vector"], where=both(where, "vector IS NOT NULL")):
+    condition = both(where, "vector IS NOT NULL")
+    # small batches: a good many of them are read ahead
+    for batch in record.batches("facts", columns=["id", "vector"], where=condition, size=1024):
         if not batch.num_rows:
             continue
         names, matrix = batch.column("id").to_pylist(), matrix_of(batch.column("vector"))
