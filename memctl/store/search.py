@@ -134,8 +134,9 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
         for query, row in enumerate(scores):
             places = np.argpartition(-row, count - 1)[:count] if count < len(names) else range(count)
             # a copy: a view would keep the whole batch in memory
-            found = [(names[i], float(row[i]), matrix[i].copy()) for i in places if row[i] >= floor]
-            best[query] = sorted(best[query] + found, key=_rank)[:limit]
+            least = max(floor, best[query][-1][1]) if len(best[query]) == limit else floor
+            found = [(names[i], float(row[i]), matrix[i].copy()) for i in places if row[i] >= least]
+            best[query] = sorted(best[query] + found, key=_rank)[:limit] if found else best[query]
     return best
 
 
