@@ -7,8 +7,6 @@ from benchmarks.chats import write_folder
 from benchmarks.clock import PYTHON, environment, memctl, peak_megabytes
 from benchmarks.context import Context
 from benchmarks.figures import Figure, at_most
-from memctl.memory import OpenMemory
-from memctl.operations.ingest import ingest
 
 AGENT = "bench"
 
@@ -37,9 +35,10 @@ def _peak(kind: str, folder: Path) -> float:
 
 def _ingest_with_stand_ins(folder: str) -> None:
     from benchmarks.models import stand_ins
+    from memctl.cli import app
 
     with stand_ins():
-        ingest(OpenMemory.at_home(), [folder], agent=AGENT)
+        app(["ingest", folder, "--agent", AGENT])
 
 
 if __name__ == "__main__":

@@ -39,8 +39,10 @@ def ingest(
 
     Example: memctl ingest chats/ --agent payments-team
     """
+    from memctl.cli.heap import give_memory_back
     from memctl.operations.ingest import ingest as run
 
+    give_memory_back()
     instant = parse_instant(at, what="--at") if at else None
     with (
         open_memory(

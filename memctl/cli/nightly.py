@@ -31,8 +31,10 @@ def nightly(
 
     Example: memctl nightly chats/ --agent payments-team --max-minutes 30
     """
+    from memctl.cli.heap import give_memory_back
     from memctl.operations.nightly import nightly as run
 
+    give_memory_back()
     with open_memory(wait=wait) as memory:
         result = run(memory, folders, agent=agent, max_minutes=max_minutes)
     show(result, as_json)

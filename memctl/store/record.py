@@ -207,6 +207,8 @@ class Record:
                     excluded_fragment_ids=_settled(data),
                 )
                 self._drop_versions(self._fresh(table))
+                self._open.clear()  # what is cached of files and indexes that were just replaced goes with its session
+                self._session = None
 
     @staticmethod
     def _drop_versions(data: Any) -> None:

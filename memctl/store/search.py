@@ -123,7 +123,9 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
     import numpy as np
 
     best: list[list[tuple[str, float, Any]]] = [[] for _ in queries]
-    for batch in record.batches("facts", columns=["id", "vector"], where=both(where, "vector IS NOT NULL")):
+    condition = both(where, "vector IS NOT NULL")
+    # small batches: a good many of them are read ahead
+    for batch in record.batches("facts", columns=["id", "vector"], where=condition, size=1024):
         if not batch.num_rows:
             continue
         names, matrix = batch.column("id").to_pylist(), matrix_of(batch.column("vector"))
@@ -132,8 +134,9 @@ def _top(record: Record, queries: Any, where: str, limit: int, floor: float) -> 
         for query, row in enumerate(scores):
             places = np.argpartition(-row, count - 1)[:count] if count < len(names) else range(count)
             # a copy: a view would keep the whole batch in memory
-            found = [(names[i], float(row[i]), matrix[i].copy()) for i in places if row[i] >= floor]
-            best[query] = sorted(best[query] + found, key=_rank)[:limit]
+            least = max(floor, best[query][-1][1]) if len(best[query]) == limit else floor
+            found = [(names[i], float(row[i]), matrix[i].copy()) for i in places if row[i] >= least]
+            best[query] = sorted(best[query] + found, key=_rank)[:limit] if found else best[query]
     return best
 
 
