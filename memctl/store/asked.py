@@ -20,7 +20,7 @@ from typing import Any
 from uuid import UUID
 
 # In this order: once the configuration is locked, nothing else can be set.
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "threads": "1",
     "memory_limit": "256MB",
     "max_temp_directory_size": "0KiB",
@@ -85,7 +85,7 @@ def _open(path: str) -> Any:
     started = time.monotonic()
     while True:
         try:
-            return duckdb.connect(path, read_only=True, config=OPTIONS)
+            return duckdb.connect(path, read_only=True, config=dict(OPTIONS))
         except duckdb.Error as error:
             if not _LOCKED.search(str(error)) or time.monotonic() - started > _PATIENCE:
                 raise Refused(f"The index cannot be opened: {_plain(error)}", "Try again in a moment.") from error
