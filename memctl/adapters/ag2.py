@@ -181,32 +181,43 @@ class MemctlTeachability:
     """A capability in the place of AutoGen's ``Teachability``: ``MemctlTeachability("team").add_to_agent(agent)``.
 
     It asks no model, keeps who said what and when, replaces what was corrected, and any number of agents may
-    share it. ``path_to_db_dir``, ``reset_db`` and ``max_num_retrievals`` mean what they mean there.
+    share it. ``path_to_db_dir``, ``reset_db`` and ``max_num_retrievals`` mean what they mean there; ``verbosity``,
+    ``recall_threshold`` and ``llm_config`` are taken so that a program needs another import only.
     """
 
     NOTE = "\nYou've been given the special ability to remember user teachings from prior conversations."
 
     def __init__(
         self,
-        scope: str,
+        scope: str | None = None,
         *,
         path_to_db_dir: str | None = None,
         reset_db: bool = False,
         max_num_retrievals: int | None = None,
         max_tokens: int | None = None,
+        verbosity: int = 0,  # noqa: ARG002  there is nothing to print
+        recall_threshold: float | None = None,  # noqa: ARG002  what bears on a question is decided by its meaning
+        llm_config: Any = None,  # noqa: ARG002  no model is asked
     ) -> None:
-        """Name the scope, and the place where the memory lives (else ``MEMCTL_HOME``)."""
+        """Name the scope (else each agent's own name), and where the memory lives (else ``MEMCTL_HOME``)."""
         self._scope = scope
+        self._reset = reset_db
         self._options: dict[str, Any] = {"home": path_to_db_dir, "limit": max_num_retrievals, "max_tokens": max_tokens}
         self.attachments: list[Attachment] = []
-        if reset_db:
-            with harmless("forgetting"):
-                Memory(scope, home=path_to_db_dir).clear()
+        if scope and reset_db:
+            self._clear(scope)
 
     def add_to_agent(self, agent: Any) -> None:
         """Let the agent remember what it is told, from the next turn on."""
-        self.attachments.append(attach(agent, self._scope, every=1, background=False, **self._options))
+        scope = self._scope or str(agent.name)
+        if self._reset and not self._scope:
+            self._clear(scope)
+        self.attachments.append(attach(agent, scope, every=1, background=False, **self._options))
         agent.update_system_message(agent.system_message + self.NOTE)
+
+    def _clear(self, scope: str) -> None:
+        with harmless("forgetting"):
+            Memory(scope, home=self._options["home"]).clear()
 
 
 def _is_tied(agent: Any, memory: Memory) -> bool:

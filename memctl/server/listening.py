@@ -118,6 +118,5 @@ def _refused(error: OSError, address: str) -> MemctlError:
         return AddressTaken(address=address)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return AddressForbidden(address=address, reason=(error.strerror or "not permitted").lower())
-    return UsageProblem(
-        reason=f"cannot listen on {address}: {(error.strerror or str(error)).lower()}", remedy="Try --host 127.0.0.1."
-    )
+    remedy = "Name a folder that exists." if address.startswith("/") else "Try --host 127.0.0.1."
+    return UsageProblem(reason=f"Cannot listen on {address}: {(error.strerror or str(error)).lower()}", remedy=remedy)

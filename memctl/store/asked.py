@@ -8,6 +8,7 @@ part of what functions allocate, so only the system can hold it. It imports noth
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import Any
 from uuid import UUID
 
 # In this order: once the configuration is locked, nothing else can be set.
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "threads": "1",
     "memory_limit": "256MB",
     "max_temp_directory_size": "0KiB",
@@ -30,6 +31,7 @@ OPTIONS = {
 _MEMORY = 800 * 1024 * 1024  # above what the process has when it begins; the rows as Python's objects among it
 _LARGEST_ANSWER = 16_000_000  # bytes; as Python's objects they take ten times as much
 _PAGES = Path("/proc/self/statm")
+_LOCKED = re.compile(r"\block\b", re.IGNORECASE)
 _PATIENCE = 2.0
 _LOOK = 0.05
 
@@ -83,9 +85,9 @@ def _open(path: str) -> Any:
     started = time.monotonic()
     while True:
         try:
-            return duckdb.connect(path, read_only=True, config=OPTIONS)
+            return duckdb.connect(path, read_only=True, config=dict(OPTIONS))
         except duckdb.Error as error:
-            if "lock" not in str(error).lower() or time.monotonic() - started > _PATIENCE:
+            if not _LOCKED.search(str(error)) or time.monotonic() - started > _PATIENCE:
                 raise Refused(f"The index cannot be opened: {_plain(error)}", "Try again in a moment.") from error
         time.sleep(_LOOK)
 

@@ -1,6 +1,7 @@
 """Opening the index's DuckDB file: for moments, read-only where reading is meant, with patience for other processes."""
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from memctl.store.guard import plain_reason
 
 # In this order: once the configuration is locked, nothing else can be set.
 READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
+_LOCKED = re.compile(r"\block\b", re.IGNORECASE)  # and no block, of which damage is told
 _PATIENCE = 1.0
 
 
@@ -56,7 +58,7 @@ def connect(path: Path, *, read_only: bool, create: bool = False) -> Any:
         try:
             return duckdb.connect(str(path), read_only=read_only, config=dict(READ_ONLY) if read_only else {})
         except duckdb.Error as error:
-            if "lock" not in str(error).lower():
+            if not _LOCKED.search(str(error)):
                 raise Unusable(plain_reason(error), rebuild=not _forbidden(path, error)) from error
             if time.monotonic() - started > _PATIENCE:
                 raise Unusable("another process has it open", rebuild=False) from error

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memctl.errors import DamagedStore
+from memctl import __version__
+from memctl.errors import DamagedStore, NewerStore
 from memctl.store.files import Files, LocalFiles
 from memctl.store.types import Model
 from memctl.times import iso, parse_instant
@@ -76,19 +77,20 @@ class Meta:
     """The description of a store: format number, embedding model, time of creation.
 
     ``id`` tells this store from others that are or were at the same place, whose caches must not be trusted.
+    ``release`` is the memctl that wrote the description, which one that is too old for it tells people to install.
     """
 
     format: int
     model: Model
     created: datetime
     id: str = ""
+    release: str = __version__
 
     def dump(self) -> bytes:
         """Give the description as the bytes of ``memctl.json``."""
         model = {"name": self.model.name, "digest": self.model.digest, "dimension": self.model.dimension}
-        return json.dumps(
-            {"format": self.format, "model": model, "created": iso(self.created), "id": self.id}, indent=1
-        ).encode()
+        about = {"format": self.format, "model": model, "created": iso(self.created), "id": self.id}
+        return json.dumps({**about, "release": __version__}, indent=1).encode()
 
 
 def is_uri(text: str) -> bool:
@@ -173,9 +175,13 @@ def read_meta(home: Home) -> Meta | None:
     data = home.files().read(META_FILE)
     if data is None:
         return None
+    raw: Any = None
     try:
-        return _parse_meta(json.loads(data))
+        raw = json.loads(data)
+        return _parse_meta(raw)
     except (ValueError, KeyError, TypeError) as error:
+        if isinstance(raw, dict) and isinstance(raw.get("format"), int) and raw["format"] > FORMAT:
+            raise newer_store(home, raw["format"], str(raw.get("release", ""))) from error
         raise DamagedStore(path=home.root, reason=f"{META_FILE} cannot be read ({error})") from error
 
 
@@ -186,7 +192,14 @@ def _parse_meta(raw: dict[str, Any]) -> Meta:
         model=Model(str(model["name"]), str(model["digest"]), int(model["dimension"])),
         created=parse_instant(raw["created"]),
         id=str(raw.get("id", "")),
+        release=str(raw.get("release", "")),
     )
+
+
+def newer_store(home: Home, found: int, release: str) -> NewerStore:
+    """Make the error for a store that only a later release can read, and name the release."""
+    remedy = f"Install memctl {release} or later." if release else None
+    return NewerStore(path=home.root, found=found, supported=FORMAT, remedy=remedy)
 
 
 def write_meta(home: Home, meta: Meta) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memctl import times
-from memctl.errors import DamagedStore, MemctlError, NewerStore, NoStore, OtherModel, ReadOnlyStore, StoreBusy
+from memctl.errors import DamagedStore, MemctlError, NoStore, OtherModel, ReadOnlyStore, StoreBusy
 from memctl.model import Finding
 from memctl.store import audit, journal, rounds, spool, sums, trim, upgrades
 from memctl.store import backup as backups
@@ -20,7 +20,7 @@ from memctl.store import undo as undoing
 from memctl.store.files import Files
 from memctl.store.filters import literal
 from memctl.store.guard import crash_point, file_errors
-from memctl.store.home import FORMAT, META_FILE, Home, Meta, locate, read_meta, write_meta
+from memctl.store.home import FORMAT, META_FILE, Home, Meta, locate, newer_store, read_meta, write_meta
 from memctl.store.index import Index
 from memctl.store.journal import Batch
 from memctl.store.lock import FileLock, Holder, Lock
@@ -66,7 +66,7 @@ class Store(Reader):
         if meta is None:
             raise _undescribed(place)
         if meta.format > FORMAT:
-            raise NewerStore(path=place.root, found=meta.format, supported=FORMAT)
+            raise newer_store(place, meta.format, meta.release)
         if model is not None and (model.name, model.dimension) != (meta.model.name, meta.model.dimension):
             raise OtherModel(path=place.root, stored=meta.model.name, wanted=model.name)
         store = cls(place, meta)

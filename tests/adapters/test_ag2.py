@@ -717,6 +717,20 @@ def test_teachability_can_start_afresh(mem, scope, home):
     assert mem.list() == ()
 
 
+def test_a_program_with_autogens_teachability_needs_another_import_only(home):
+    """The call is the one of AutoGen's own examples."""
+    pupil = Speaker("pupil", "Understood.", system_message="You help.")
+    options = {"verbosity": 0, "recall_threshold": 1.5, "max_num_retrievals": 10, "llm_config": False}
+    ag2.MemctlTeachability(reset_db=True, path_to_db_dir=home, **options).add_to_agent(pupil)
+    Speaker("User").initiate_chat(pupil, message="I want all amounts in Swiss francs from now on.", max_turns=1)
+
+    assert [fact.agent for fact in Memory("pupil", home=home).list()] == ["pupil"]
+
+    again = Speaker("pupil", "Yes.", system_message="You help.")
+    ag2.MemctlTeachability(reset_db=True, path_to_db_dir=home).add_to_agent(again)
+    assert Memory("pupil", home=home).list() == ()
+
+
 def finished_chat(scope):
     admin, planner, critic = trio()
     manager = group(admin, planner, critic)

@@ -1,5 +1,6 @@
 """Exit codes are a contract: one test a code, through the real command line."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -75,9 +76,13 @@ def test_4_no_store(memctl):
 def test_4_a_store_of_a_newer_format(memctl, home):
     memctl("remember", "The API is written in Go")
     meta = home / "memctl.json"
-    meta.write_text(meta.read_text().replace('"format": 1', '"format": 999'))
+    later = {**json.loads(meta.read_text()), "format": 999, "release": "9.4.0"}
+    meta.write_text(json.dumps(later))
 
-    assert memctl("list").code == 4
+    done = memctl("list")
+
+    assert done.code == 4
+    assert "Install memctl 9.4.0 or later." in done.err
 
 
 def test_5_store_busy_names_the_holder(memctl, home):

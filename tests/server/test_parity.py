@@ -1,5 +1,6 @@
 """One request through every door: the same facts in the same order."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 from mcp import Client
 
 from memctl import Memory
+from memctl.adapters.ag2 import make_tools
+from memctl.adapters.agentchat import MemctlMemory
 from tests.conftest import NOW
 from tests.server.conftest import Served
 from tests.server.test_mcp import asked
@@ -38,9 +41,13 @@ def test_recall_is_the_same_through_every_door(
     rest = http.post("/v1/recall", json={"query": query, "agent": "bakery-team"}).json()
     hosted = http.post("/api/v1/agents/bakery-team/recall", json={"query": query}).json()
     python = Memory("bakery-team", home=str(served.home)).recall(query)
+    agentchat = asyncio.run(MemctlMemory("bakery-team", home=str(served.home)).query(query)).results
+    _, tool = make_tools("bakery-team", home=str(served.home))
     assert facts(rest["data"]) == facts(command_line) == facts(over_mcp[query])
     assert rest["context_block"] == command_line["text"] == over_mcp[query]["text"] == python.text
     assert [(memory["id"], memory["score"]) for memory in hosted["memories"]] == facts(command_line)
+    assert [(one.metadata["id"], one.metadata["score"]) for one in agentchat] == facts(command_line)
+    assert tool(query) == (command_line["text"] or "Nothing is remembered about that.")
 
 
 def test_listing_is_the_same_through_every_door(served: Served, http: httpx.Client, own_home: Path) -> None:

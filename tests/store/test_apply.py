@@ -1,12 +1,14 @@
 import dataclasses
 import itertools
+import json
 import stat
 from datetime import timedelta
 
 import pytest
 from storekit import DIMENSION, MODEL, START, export, make_fact, message, unit, write
 
-from memctl.errors import NewerStore, NoStore, NotFound, OtherModel
+from memctl import __version__
+from memctl.errors import Ambiguous, NewerStore, NoStore, NotFound, OtherModel
 from memctl.model import State, ToolCall, ToolResult
 from memctl.store import Changes, FactWrite, Filter, LedgerEntry, Model, RunInfo, StateEntry, Store, StoredMessage
 from memctl.store.home import Meta, locate, write_meta
@@ -129,6 +131,18 @@ def test_a_newer_store_is_refused(store, home):
         Store.open(home)
 
 
+@pytest.mark.parametrize("about", [{"format": 99, "release": "7.1"}, {"format": 99, "release": "7.1", "model": "x"}])
+def test_a_newer_store_is_refused_with_the_release_to_install(store, home, about):
+    (home / "memctl.json").write_text(json.dumps(about))
+    with pytest.raises(NewerStore) as refused:
+        Store.open(home)
+    assert refused.value.remedy == "Install memctl 7.1 or later."
+
+
+def test_a_store_says_which_release_wrote_it(store, home):
+    assert json.loads((home / "memctl.json").read_text())["release"] == __version__
+
+
 def test_ambiguous_and_unknown_ids_are_not_found(store):
     store.apply(Changes(facts=[write(make_fact(f"fact {number}")) for number in range(40)]), RUN)
     ids = sorted(fact.id for fact in store.all_facts())
@@ -136,6 +150,10 @@ def test_ambiguous_and_unknown_ids_are_not_found(store):
     for name in (shared, "zzz", ""):
         with pytest.raises(NotFound):
             store.fact(name)
+    alike = sum(name.startswith(shared) for name in ids)
+    with pytest.raises(Ambiguous) as refused:
+        store.fact(shared)
+    assert (str(refused.value), refused.value.remedy) == (f"{alike} facts match {shared}.", "Give more of the id.")
 
 
 def test_files_are_private(store, home):

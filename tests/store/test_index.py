@@ -189,12 +189,21 @@ def other_schema(path):
         connection.execute("UPDATE memctl SET schema = 99")
 
 
+def other_version(path):
+    """Write the number of another storage version where DuckDB looks for it."""
+    content = bytearray(path.read_bytes())
+    assert content[8:12] == b"DUCK"
+    content[12:20] = (9_999).to_bytes(8, "little")
+    path.write_bytes(content)
+
+
 DAMAGES = {
     "deleted": lambda path: path.unlink(),
     "truncated": lambda path: os.truncate(path, 5000),
     "empty": lambda path: os.truncate(path, 0),
     "garbage": lambda path: path.write_bytes(b"not a database" * 1000),
     "other schema": other_schema,
+    "other version of DuckDB": other_version,
     "flipped header": lambda path: path.write_bytes(bytes(255 - byte for byte in path.read_bytes()[:4096])),
 }
 
