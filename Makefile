@@ -71,7 +71,7 @@ fuzz: $(READY) ## Feed 50,000 broken inputs to everything that reads
 
 .PHONY: train
 train: $(READY) ## Train the extractor, the judge and recall anew (two hours on two cores)
-	@$(BIN)/python -m training.keep
+	@$(BIN)/python -m training.keep --measure 2
 	@$(BIN)/python -m training.judge
 	@$(BIN)/python -m training.recall_questions
 	@$(BIN)/python -m training.recall_reader

@@ -1,11 +1,14 @@
 """Train the judge: ``python -m training.judge`` writes memctl/weights/judge.onnx, judge.json and the report.
 
-1. Cross-validation: a model is trained without each fold and predicts it. On those predictions the two linear models
-   are fitted that weigh logits, features and context (for notes written by hand, and for chats), and the bounds chosen.
+1. Models are trained without each of two folds of the written pairs and the given teams, and predict it. On those
+   predictions the linear model for notes written by hand is fitted, and its bounds chosen.
 2. The weights that are shipped are the mean of the folds' models: all started alike, and the mean errs less than each.
+3. For chats, the linear model, its bounds and the gate are fitted to what the shipped weights say about our own teams,
+   none of which they have seen.
 
-``--stage train --fold N`` does one fold, ``--stage finish`` the rest; without ``--stage`` all is done. Labelled pairs
-for measuring only may be given with ``--measure FILE``: nothing is chosen by them.
+``--stage train --fold N`` does one fold, ``--stage finish`` the second step, ``--stage weigh`` the third; without
+``--stage`` all is done. Labelled pairs for measuring only may be given with ``--measure FILE``: nothing is chosen by
+them.
 """
 
 import argparse
@@ -20,12 +23,13 @@ import torch
 
 from memctl.embedding.models import open_classifier, open_embedder
 from memctl.rules.features import FEATURES
+from memctl.rules.hints import hinted
 from memctl.rules.judge import JudgeSettings
 from memctl.rules.relation import CONTEXT, Pair, Relater, combine, described
 from memctl.settings import DEFAULT_MODEL
-from training.folds import FOLDS, HELD_OUT
+from training.folds import FOLDS
 from training.judge_augment import augmented
-from training.judge_claims import Told, claim_pairs, gold, told
+from training.judge_claims import Told, claim_pairs, gold, is_own, told
 from training.judge_data import (
     HERE,
     LabelledPair,
@@ -45,11 +49,13 @@ WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 1.0, 
 ALIKE = {"team": 500, "group": 3000, "claim": 2500}  # compatible pairs to learn from: those that look most alike
 CROSSED_EVERY = 4
 CROWD = 0.7
-TRAINED = (HELD_OUT,)  # the folds that are left out in turn; the mean of their models is shipped
+TRAINED = (0, 1)  # two of the four folds are left out in turn: the mean of both models has seen every pair
 PARTS = 4  # of the pairs left out, when the last step is fitted to some and measured on others
 WEIGHTS = HERE.parent / "memctl" / "weights"
 WORK = HERE / ".work"
+ABOUT = WEIGHTS / "judge.json"
 REPORT = HERE / "reports" / "judge.md"
+_CHATS = "## Chats"
 
 
 class Data:
@@ -64,7 +70,7 @@ class Data:
     @cached_property
     def lessons(self) -> list[LabelledPair]:
         """What the model learns from."""
-        teams = team_pairs(HERE / "teams", self.embed)
+        teams = [pair for pair in team_pairs(HERE / "teams", self.embed) if pair.group not in self.own]
         return [
             *self.written,
             *augmented(self.written),
@@ -75,19 +81,32 @@ class Data:
         ]
 
     @cached_property
+    def own(self) -> set[str]:
+        """The teams that were written here."""
+        return {name for name in self.told if is_own(HERE / "teams" / name)}
+
+    @cached_property
     def claims(self) -> list[LabelledPair]:
-        """Every pair of extracted memories that the judge would compare in the training teams."""
-        return claim_pairs(HERE / "teams", self.told, self.embed, JudgeSettings().floor)
+        """Every pair of extracted memories that the judge would compare in the given teams."""
+        return self._claims({name: said for name, said in self.told.items() if name not in self.own})
+
+    @cached_property
+    def own_claims(self) -> list[LabelledPair]:
+        """The same of our own teams, which no model learns from."""
+        return self._claims({name: said for name, said in self.told.items() if name in self.own})
+
+    def _claims(self, told: dict[str, list[Told]]) -> list[LabelledPair]:
+        return claim_pairs(HERE / "teams", told, self.embed, JudgeSettings().floor)
 
     @cached_property
     def told(self) -> dict[str, list[Told]]:
         """What the extractor makes of the training teams."""
         return told(HERE / "teams", WORK / "told.jsonl", WEIGHTS / "keep.onnx")
 
-    def held_out_chats(self) -> list[tuple[str, Chats]]:
-        """The teams that a fold's model has not seen, ready to be played."""
-        held = {pair.group for pair in self.claims if pair.fold in TRAINED}
-        return [(team, chats(gold(HERE / "teams", team), self.told[team], self.embed)) for team in sorted(held)]
+    def own_chats(self) -> list[tuple[str, Chats]]:
+        """Every second one of our own teams, ready to be played: all of them would take a quarter of an hour."""
+        chosen = sorted(self.own)[::2]
+        return [(team, chats(gold(HERE / "teams", team), self.told[team], self.embed)) for team in chosen]
 
     def cosines(self, pairs: Sequence[LabelledPair]) -> list[float]:
         """Give the cosine of each pair, embedding each sentence once."""
@@ -110,9 +129,8 @@ def train_fold(data: Data, fold: int) -> None:
     learn = [pair for pair in learn if pair.origin != "crossed" or not {pair.old, pair.new} & held]
     model = train([_example(pair) for pair in learn], RECIPE, seed=fold)
     torch.save(model.state_dict(), WORK / f"judge-{fold}.pt")
-    for name, pairs in (("written", data.written), ("claims", data.claims)):
-        _, out = by_fold(pairs, fold)
-        np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, [(pair.old, pair.new, pair.by_hand) for pair in out]))
+    _, out = by_fold(data.written, fold)
+    np.save(WORK / f"judge-written-{fold}.npy", predict(model, [(pair.old, pair.new, pair.by_hand) for pair in out]))
 
 
 def _example(pair: LabelledPair) -> Example:
@@ -133,14 +151,27 @@ def _example(pair: LabelledPair) -> Example:
 class HeldOut:
     """Predictions for pairs by models that had not seen them."""
 
-    def __init__(self, data: Data, name: str, pairs: Sequence[LabelledPair]) -> None:
-        parts = [by_fold(pairs, fold)[1] for fold in TRAINED]
-        self.pairs = [pair for part in parts for pair in part]
-        logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in TRAINED])
-        self.rows = inputs(logits, self.pairs, data.cosines(self.pairs))
-        self.wanted = targets(self.pairs)
-        names = {name: place for place, name in enumerate(sorted({pair.group for pair in self.pairs}))}
-        self.parts = np.array([names[pair.group] % PARTS for pair in self.pairs])
+    def __init__(self, pairs: Sequence[LabelledPair], rows: np.ndarray) -> None:
+        self.pairs = pairs
+        self.rows = rows
+        self.wanted = targets(pairs)
+        names = {name: place for place, name in enumerate(sorted({pair.group for pair in pairs}))}
+        self.parts = np.array([names[pair.group] % PARTS for pair in pairs])
+
+    @classmethod
+    def written(cls, data: Data) -> "HeldOut":
+        """The written pairs, each by the model that was trained without its fold."""
+        pairs = [pair for fold in TRAINED for pair in by_fold(data.written, fold)[1]]
+        logits = np.vstack([np.load(WORK / f"judge-written-{fold}.npy") for fold in TRAINED])
+        return cls(pairs, inputs(logits, pairs, data.cosines(pairs)))
+
+    @classmethod
+    def said(cls, data: Data) -> "HeldOut":
+        """The memories of our own teams, by the shipped weights."""
+        pairs = data.own_claims
+        encoder, _ = open_classifier("judge")
+        logits = encoder.run([hinted(pair.old, pair.new, by_hand=False) for pair in pairs])[0]
+        return cls(pairs, inputs(logits, pairs, data.cosines(pairs)))
 
     def chances(self) -> np.ndarray:
         """Give chances by linear models that have not seen the pair's team or group either."""
@@ -152,12 +183,12 @@ class HeldOut:
 
 
 def finish(data: Data, measured: Path | None) -> None:
-    """Fit the linear models, choose the bounds, export the mean of the folds' models, report."""
-    written, said = HeldOut(data, "written", data.written), HeldOut(data, "claims", data.claims)
+    """Export the mean of the folds' models, fit the linear model for notes, choose its bounds, report."""
+    written = HeldOut.written(data)
     by_hand = written.chances()
-    heard = Heard(data.held_out_chats(), said.pairs, said.chances())
-    chat_bounds = heard.best_bounds()
+    known = json.loads(ABOUT.read_text(encoding="utf-8")) if ABOUT.exists() else {}
     about = {
+        **known,
         "labels": list(LABELS),
         "features": [*FEATURES, *CONTEXT],
         "hand": {
@@ -166,18 +197,34 @@ def finish(data: Data, measured: Path | None) -> None:
             "crowd": CROWD,
         },
         "max_tokens": MAX_TOKENS,
-        "gate": gate(said.rows[:, len(LABELS) :], said.wanted),
-        "chat": {**fit(said.rows, said.wanted), "bounds": chat_bounds},
     }
     models = []
     for fold in TRAINED:
         models.append(PairModel())
         models[-1].load_state_dict(torch.load(WORK / f"judge-{fold}.pt"))
-    WEIGHTS.mkdir(exist_ok=True)
     export(mean_of(models), WEIGHTS / "judge.onnx")
-    (WEIGHTS / "judge.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    ABOUT.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_text("\n".join(_report(data, about, written, by_hand, heard, measured)) + "\n", encoding="utf-8")
+    REPORT.write_text("\n".join(_report(data, about, written, by_hand, measured)) + "\n", encoding="utf-8")
+
+
+def weigh(data: Data) -> None:
+    """Fit what is made of the model's answers in chats, and add it to the description and the report."""
+    said = HeldOut.said(data)
+    heard = Heard(data.own_chats(), said.pairs, said.chances())
+    about = json.loads(ABOUT.read_text(encoding="utf-8"))
+    about["gate"] = gate(said.rows[:, len(LABELS) :], said.wanted)
+    about["chat"] = {**fit(said.rows, said.wanted), "bounds": heard.best_bounds()}
+    ABOUT.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    before = REPORT.read_text(encoding="utf-8").split(_CHATS)[0]
+    lines = [
+        _CHATS,
+        f"What the extractor makes of {len(heard.teams)} teams that the model has not seen, played through the judge "
+        f"session by session. Bounds: `{json.dumps(about['chat']['bounds'])}`.",
+        "",
+        *_table({f"{len(heard.teams)} teams": heard.figures(about["chat"]["bounds"])}),
+    ]
+    REPORT.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _report(
@@ -185,7 +232,6 @@ def _report(
     about: dict[str, Any],
     written: HeldOut,
     by_hand: np.ndarray,
-    heard: Heard,
     measured: Path | None,
 ) -> list[str]:
     """Write down what was measured, and how."""
@@ -211,12 +257,6 @@ def _report(
         "The model alone, its likeliest answer:",
         "",
         *_table({"given pairs": plain["given"], "own pairs": plain["extra"]}),
-        "",
-        "## Chats",
-        "What the extractor makes of the held-out training teams, played through the judge session by session. "
-        f"Bounds: `{json.dumps(about['chat']['bounds'])}`.",
-        "",
-        *_table({f"{len(heard.teams)} teams": heard.figures(about["chat"]["bounds"])}),
     ]
     if measured is not None:
         lines += [
@@ -225,7 +265,7 @@ def _report(
             "",
             *_table(_measure(data, measured, about)),
         ]
-    return lines
+    return [*lines, ""]
 
 
 def _measure(data: Data, path: Path, about: dict[str, Any]) -> dict[str, dict[str, float]]:
@@ -250,7 +290,7 @@ def _table(figures: dict[str, dict[str, float]]) -> list[str]:
 def main() -> None:
     """Do the stages that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stage", choices=("train", "finish"))
+    parser.add_argument("--stage", choices=("train", "finish", "weigh"))
     parser.add_argument("--fold", type=int, choices=TRAINED, action="append")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--measure", type=Path)
@@ -258,11 +298,13 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     WORK.mkdir(exist_ok=True)
     data = Data()
-    if options.stage != "finish":
+    if options.stage in (None, "train"):
         for fold in options.fold or TRAINED:
             train_fold(data, fold)
-    if options.stage != "train":
+    if options.stage in (None, "finish"):
         finish(data, options.measure)
+    if options.stage in (None, "weigh"):
+        weigh(data)
 
 
 if __name__ == "__main__":

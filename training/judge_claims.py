@@ -51,6 +51,11 @@ def gold(teams: Path, team: str) -> list[dict]:
     return list(json.loads((teams / team / "gold.json").read_text(encoding="utf-8"))["facts"])
 
 
+def is_own(folder: Path) -> bool:
+    """Tell whether a team was written here."""
+    return json.loads((folder / "gold.json").read_text(encoding="utf-8")).get("origin") == "own"
+
+
 def claim_pairs(teams: Path, memories: dict[str, list[Told]], embed: Embed, floor: float) -> list[LabelledPair]:
     """Give every pair of extracted memories of a team that the judge would compare."""
     return [pair for team, said in memories.items() for pair in _of_team(gold(teams, team), said, embed, floor)]

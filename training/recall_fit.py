@@ -44,6 +44,7 @@ team that it ranks. The first five memories are shown, fewer where less bears on
 """
 FOLDS = 6
 GOALS = {"hit1": 0.5, "hit5": 0.78, "precision": 0.36, "silent": 0.5}
+WORTH = {"precision": 1.5}  # what is beside the point costs every turn that it is shown in
 FLOOR = 0.02
 AROUND = (0.6, 0.3, 0.1)  # the message, the one before, the one after
 GROWING = (
@@ -317,7 +318,7 @@ def _calibrate(answers: Sequence[Shown]) -> dict[str, float]:
         for share in (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
             cut = {"least": round(float(np.quantile(unknown, quantile)), 3), "share": share, "floor": FLOOR}
             found = measure(answers, cut)
-            missed = sum(max(0.0, goal - found[name]) for name, goal in GOALS.items())
+            missed = sum(WORTH.get(name, 1.0) * max(0.0, goal - found[name]) for name, goal in GOALS.items())
             value = found["hit5"] / 10 - missed
             if not best or value > best["value"]:
                 best = {**cut, "value": value}
