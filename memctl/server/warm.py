@@ -73,6 +73,11 @@ class WarmMemory(OpenMemory):
         return self._shared("asker", None)  # type: ignore[no-any-return]
 
     @cached_property
+    def reader(self) -> "OnnxEncoder":
+        """The model that reads a question and a memory together."""
+        return self._shared("reader", None)  # type: ignore[no-any-return]
+
+    @cached_property
     def local_extractor(self) -> "LocalExtractor":
         """The extractor that needs no LLM."""
         return self._shared("local_extractor", tuple(self.lifetimes().items()))  # type: ignore[no-any-return]
@@ -119,6 +124,7 @@ class Warm:
         with suppress(MemctlError):
             memory = self.open()
             memory.ask(["warm"])
+            memory.read([("warm", "warm")])
             if memory.existing is not None:
                 from memctl.operations.recall import Asked, recall
 
