@@ -26,6 +26,7 @@ PINNED_PRIOR = 0.10  # added to the score of what a person pinned
 NEAR_DUPLICATE = 0.85  # share of common words from which two memories say the same
 READ_AT_MOST = 12  # measured: the answer is among so many nearly always, and reading takes time
 
+_LIKELIER_THAN_NOT = 0.5
 Read = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 
 
@@ -126,8 +127,12 @@ def once(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _least(question: Question, rows: Sequence[Features], chances: Sequence[float], weights: Weights) -> float:
-    """Tell the least relevance that is shown: more than any where the question cannot be answered."""
-    if weights.answerable.probability(outlook(question, rows, chances)) < weights.least:
+    """Tell the least relevance that is shown: more than any where the question cannot be answered.
+
+    A memory that is likelier than not to be the answer is always worth showing.
+    """
+    doubtful = max(chances) < _LIKELIER_THAN_NOT
+    if doubtful and weights.answerable.probability(outlook(question, rows, chances)) < weights.least:
         return math.inf
     return max(weights.floor, weights.share * max(chances))
 
