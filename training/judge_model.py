@@ -49,20 +49,20 @@ class Recipe:
 
 
 class PairModel(nn.Module):
-    """MiniLM over both statements; the mean of each side and how they differ decide."""
+    """MiniLM over two texts at once; the mean of each side and how they differ decide."""
 
-    def __init__(self, dropout: float = 0.1) -> None:
+    def __init__(self, dropout: float = 0.1, outputs: int = len(LABELS)) -> None:
         super().__init__()
         self.encoder = encoder()
         width = self.encoder.config.hidden_size
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Linear(4 * width, width)
-        self.output = nn.Linear(width, len(LABELS))
+        self.output = nn.Linear(width, outputs)
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
     ) -> torch.Tensor:
-        """Give the logits over LABELS, a row a pair."""
+        """Give the logits, a row a pair."""
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)[0]
         second = (token_type_ids * attention_mask).unsqueeze(-1).to(states.dtype)
         first = ((1 - token_type_ids) * attention_mask).unsqueeze(-1).to(states.dtype)

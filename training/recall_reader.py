@@ -22,7 +22,8 @@ from memctl.model import MemoryType
 from memctl.rules.passages import asked as asked_text
 from memctl.rules.passages import passage
 from training.folds import HELD_OUT, fold_of
-from training.graphs import encode, encoder, export, tokenizer
+from training.graphs import encode, export, tokenizer
+from training.judge_model import PairModel
 from training.recall_data import HERE, Item, Team, alive, embedded, embedded_texts, teams
 
 WEIGHTS = HERE.parent / "memctl" / "weights"
@@ -55,34 +56,17 @@ class Listed:
     right: tuple[bool, ...]
 
 
-class ReaderModel(nn.Module):
-    """MiniLM over question and memory; the mean of each side and how they differ decide."""
+class ReaderModel(PairModel):
+    """Reads a question and a memory; its one logit tells how surely the memory answers."""
 
     def __init__(self, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.encoder = encoder()
-        width = self.encoder.config.hidden_size
-        self.dropout = nn.Dropout(dropout)
-        self.hidden = nn.Linear(4 * width, width)
-        self.output = nn.Linear(width, 1)
+        super().__init__(dropout, outputs=1)
 
     def freeze(self, layers: int) -> None:
         """Leave the first layers as they were pretrained."""
         frozen = [self.encoder.embeddings, *self.encoder.encoder.layer[:layers]]
         for parameter in (parameter for part in frozen for parameter in part.parameters()):
             parameter.requires_grad_(False)
-
-    def forward(
-        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
-    ) -> torch.Tensor:
-        """Give one logit a pair: how surely the memory answers the question."""
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)[0]
-        second = (token_type_ids * attention_mask).unsqueeze(-1).to(states.dtype)
-        first = ((1 - token_type_ids) * attention_mask).unsqueeze(-1).to(states.dtype)
-        asked = (states * first).sum(1) / first.sum(1).clamp(min=1.0)
-        told = (states * second).sum(1) / second.sum(1).clamp(min=1.0)
-        joined = torch.cat([asked, told, asked - told, asked * told], dim=-1)
-        return self.output(self.dropout(torch.tanh(self.hidden(self.dropout(joined)))))
 
 
 def lists_of_teams(chosen: Sequence[Team]) -> list[Listed]:

@@ -4,16 +4,15 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import SAMPLES, CommandLine
+from tests.s3 import s3_server
 
 pytest.importorskip("moto")
 pytest.importorskip("obstore")
@@ -24,22 +23,8 @@ AGENT = ("--agent", "quillmark")
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """A real S3 server process on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait()
+    with s3_server() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from memctl.store import Changes, RunInfo, StateEntry, Store
 from memctl.store.home import locate
 from memctl.store.lease import Lease
 from memctl.store.objects import Changed, ObjectFiles
+from tests.s3 import s3_server
 
 pytest.importorskip("moto")
 pytest.importorskip("obstore")
@@ -35,19 +35,8 @@ for number in range(3):
 
 @pytest.fixture(scope="module")
 def server():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    argv = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait()
+    with s3_server() as url:
+        yield url
 
 
 @pytest.fixture
