@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 Embed = Callable[[Sequence[str]], np.ndarray]
 _LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
 NOTES = frozenset(("given", "extra", "made", "crossed", "measured"))
+_SEEN = ("other_type", "same_chat", "same_speaker")
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
 _APART_PER_FACT = 1
@@ -55,6 +56,15 @@ def written_pairs() -> list[LabelledPair]:
             _read(HERE / "pairs.jsonl", "given"), *(_read(p, "extra") for p in sorted(HERE.glob("extra_pairs*.jsonl")))
         )
     )
+
+
+def chat_pairs() -> list[LabelledPair]:
+    """Read the memories of teams that were compared one by one; ``""`` where it cannot be told, or holds in part."""
+    rows = [json.loads(line) for line in (HERE / "chat_pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        LabelledPair(row["old"], row["new"], row["verdict"], "read", row["team"], *(name in row["seen"] for name in _SEEN))
+        for row in rows
+    ]
 
 
 def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:

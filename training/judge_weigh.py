@@ -48,8 +48,8 @@ def gate(seen: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
 
 
 def targets(pairs: Sequence[LabelledPair]) -> np.ndarray:
-    """Number the labels of pairs."""
-    return np.array([LABELS.index(pair.label) for pair in pairs])
+    """Number the labels of pairs; -1 where none is known."""
+    return np.array([LABELS.index(pair.label) if pair.label else -1 for pair in pairs])
 
 
 def fit(rows: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
