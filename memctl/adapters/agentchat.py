@@ -23,7 +23,7 @@ from memctl.adapters.questions import question
 from memctl.errors import UsageProblem
 from memctl.model import Hit, RecallBlock
 from memctl.operations.ingest import Ingested
-from memctl.rules.tame import FENCE
+from memctl.rules.tame import FENCE, attribute
 from memctl.shapes import hit_shape
 
 _LONG = 2000
@@ -68,7 +68,7 @@ class MemctlMemory(Memory, Component[MemctlMemoryConfig]):
         asked = question(_turns(await model_context.get_messages()))
         block = await self._recall(asked, count=False)  # shown unasked at every turn: no sign of use
         with harmless("updating the context"):
-            await _replace(model_context, block.text)
+            await _replace(model_context, block.text, self._memory.agent)
             return UpdateContextResult(memories=MemoryQueryResult(results=_contents(block)))
         return UpdateContextResult(memories=MemoryQueryResult(results=[]))
 
@@ -216,12 +216,16 @@ def _spoken(content: Any) -> str:
     return "\n".join(part for part in content if isinstance(part, str))
 
 
-def _is_ours(content: Any) -> bool:
-    return isinstance(content, str) and content.lstrip().startswith(f"<{FENCE}")
+def _is_ours(content: Any, agent: str | None = None) -> bool:
+    """Whether a message is a recall block: of any scope, or of the one that is named."""
+    opening = f"<{FENCE}" if agent is None else f'<{FENCE} agent="{attribute(agent)}"'
+    return isinstance(content, str) and content.lstrip().startswith(opening)
 
 
-async def _replace(context: ChatCompletionContext, block: str) -> None:
-    """Leave exactly one block in the context, or none where there is nothing to say.
+async def _replace(context: ChatCompletionContext, block: str, agent: str) -> None:
+    """Leave exactly one block of a scope in the context, or none where there is nothing to say.
+
+    An agent may have several memories: the blocks of other scopes are theirs to replace.
 
     A context may show less than it holds (the last messages, those within a token limit), so it is edited in
     its whole saved state and not by what it shows. A block that still holds stays where it is, which keeps the
@@ -229,12 +233,12 @@ async def _replace(context: ChatCompletionContext, block: str) -> None:
     """
     state = await context.save_state()
     messages = state.get("messages") or []
-    ours = [message for message in messages if _is_ours(message.get("content"))]
+    ours = [message for message in messages if _is_ours(message.get("content"), agent)]
     if not ours and not block:
         return
     if block and len(ours) == 1 and ours[0]["content"] == block and await _shows(context, block):
         return
-    kept = [message for message in messages if not _is_ours(message.get("content"))]
+    kept = [message for message in messages if not _is_ours(message.get("content"), agent)]
     if block:
         kept.insert(_place(kept), UserMessage(content=block, source=SPEAKER).model_dump())
     await context.load_state({**state, "messages": kept})

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from memctl.errors import ModelUnavailable, UsageProblem
 from memctl.model import Result
+from memctl.settings import KNOWN
 from memctl.store.home import is_uri
 
 MARK = "# memctl nightly"
-_KEPT_VARIABLES = ("MEMCTL_HOME", "MEMCTL_CONFIG", "MEMCTL_CACHE")
+_PLACES = ("MEMCTL_HOME", "MEMCTL_CONFIG", "MEMCTL_CACHE")
 # What the crontab commands of Debian, Red Hat and busybox say of a user who has none yet.
 _NONE_YET = ("no crontab for", "no such file or directory")
 
@@ -111,12 +112,14 @@ def _command(folders: Sequence[str], agent: str | None) -> list[str]:
 
 
 def _kept(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that say where the memory is, which cron and systemd would not pass on."""
-    given = {name: environment[name] for name in _KEPT_VARIABLES if environment.get(name)}
-    return {
-        name: _one_line(value if is_uri(value) else str(Path(value).expanduser().absolute()))
-        for name, value in given.items()
-    }
+    """The variables that say where the memory is and what holds for it, which cron and systemd would not pass on."""
+    names = (*_PLACES, *(setting.variable for setting in KNOWN))
+    given = {name: environment[name] for name in names if environment.get(name)}
+    return {name: _one_line(_whole(value) if name in _PLACES else value) for name, value in given.items()}
+
+
+def _whole(place: str) -> str:
+    return place if is_uri(place) else str(Path(place).expanduser().absolute())
 
 
 def _one_line(word: str) -> str:

@@ -1,6 +1,7 @@
 """Working state: small JSON values per scope, shared between processes, last write wins, never mixed with facts."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from memctl.times import parse_duration
 
 _LONGEST_KEY = 256
 _LARGEST_VALUE = 64 * 1024
+_DEEPEST_VALUE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ def delete_value(memory: OpenMemory, key: str, *, agent: str | None = None) -> R
 def _check(key: str, value: Any) -> None:
     if not key or len(key) > _LONGEST_KEY or any(ord(char) < 32 for char in key):
         raise UsageProblem(reason=f"a key has 1 to {_LONGEST_KEY} printable characters")
+    if _too_deep(value):
+        raise UsageProblem(
+            reason=f"a value has lists and objects at most {_DEEPEST_VALUE} deep", remedy="Keep it flatter."
+        )
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError) as error:
@@ -75,6 +81,22 @@ def _check(key: str, value: Any) -> None:
             reason=f"a value has at most {_LARGEST_VALUE} bytes, this has {size}",
             remedy="Keep large things in files and their path here.",
         )
+
+
+def _too_deep(value: Any) -> bool:
+    """Tell whether a value is nested deeper than what reads and writes it can follow; no recursion here."""
+    level = [value]
+    for _ in range(_DEEPEST_VALUE + 1):
+        level = [part for whole in level for part in _parts(whole)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _stored(entry: StateEntry) -> Stored:

@@ -6,6 +6,7 @@ that was cut short is simply done again.
 """
 
 import json
+import re
 import secrets
 import threading
 import time
@@ -26,6 +27,7 @@ ACCEPTED, DONE, FAILED = "accepted", "done", "failed"
 _ATTEMPTS = 3
 _LONGEST_QUEUE = 1000
 _KEPT = timedelta(days=7)
+_ID = re.compile(r"[0-9a-z]{1,64}")
 FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
 _SENDERS_FAULT = (ExitCode.USAGE, ExitCode.INPUT)
@@ -88,7 +90,7 @@ class Jobs:
         known = self._waiting.get(job_id)
         if known is not None and known.done() and not known.cancelled() and known.exception() is None:
             return known.result()
-        job = self._read(f"{FOLDER}/{job_id}.json") if job_id.isalnum() else None
+        job = self._read(f"{FOLDER}/{job_id}.json") if _ID.fullmatch(job_id) else None
         if job is None:
             raise NotFound(what="job", name=job_id, remedy="Jobs are kept for a week after they have finished.")
         return job

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from memctl import __version__
+from memctl import __version__, times
 from memctl.errors import UsageProblem
 from memctl.model import Result
 from memctl.render import envelope
 from memctl.server import replies
 from memctl.server.access import Access
-from memctl.server.arguments import Facts
+from memctl.server.arguments import Facts, Scope
 from memctl.server.catalog import BY_NAME, CATALOG, Operation
 from memctl.server.failures import encoded, shape_of_status
 from memctl.server.guard import Guard
@@ -137,7 +137,7 @@ def _agents(service: Service) -> APIRouter:
     """Kronvex's requests: the scope is in the path."""
     router = APIRouter(prefix="/api/v1/agents", tags=["as Kronvex"], default_response_class=Response)
 
-    async def remember(request: Request, agent_id: str, given: RememberRequest) -> Response:
+    async def remember(request: Request, agent_id: Scope, given: RememberRequest) -> Response:
         access = _access(request)
         arguments = given.to_arguments(agent_id)
 
@@ -149,7 +149,7 @@ def _agents(service: Service) -> APIRouter:
 
         return reply(await service.in_thread(work))
 
-    async def recall(request: Request, agent_id: str, given: AgentRecallRequest) -> Response:
+    async def recall(request: Request, agent_id: Scope, given: AgentRecallRequest) -> Response:
         arguments = given.to_arguments(agent_id)
         answer = await service.perform(BY_NAME["recall"], arguments, _access(request), replies.recall_reply)
         return reply(at_least(answer, given.threshold))
@@ -206,7 +206,8 @@ def _add_extract(app: FastAPI, service: Service) -> None:
 
     async def extract(request: Request, given: ExtractRequest) -> Response:
         scope = _access(request).to_write(given.scope())
-        sent = given.request()
+        # Said when it was sent: a server that comes to it later must not take it for newer than what came between.
+        sent = {"at": times.iso(times.now()), **given.request()}
 
         def accept() -> Any:
             return service.jobs.accept(service.warm.open().scope(scope), sent)
@@ -255,7 +256,8 @@ def _add_upkeep(app: FastAPI, service: Service) -> None:
     async def health() -> Response:
         return reply({"status": "ok"})
 
-    async def metrics() -> Response:
+    async def metrics(request: Request) -> Response:
+        _access(request).require_everything()  # how much others remember and ask is not for a key to one scope
         # Not among the requests with a limit: it is wanted most when there are too many of them.
         text = await asyncio.to_thread(lambda: service.metrics.text(gauges(service)))
         return Response(text, media_type="text/plain; version=0.0.4")

@@ -111,6 +111,31 @@ def test_memories_are_replaced_and_never_pile_up(taught, scope):
     ]
 
 
+def test_two_memories_of_one_agent_each_replace_their_own_block(taught, scope):
+    Memory('office "2"').remember("The key of the office lies at the porter's.", type="fact")
+    context = UnboundedChatCompletionContext()
+    memories = [MemctlMemory(scope), MemctlMemory('office "2"')]
+
+    async def turn():
+        for memory in memories:
+            await memory.update_context(context)
+        return [message.content for message in blocks(await context.get_messages())]
+
+    async def two_turns():
+        asked = "Which port does the gateway service listen on, and where is the key of the office?"
+        await context.add_message(UserMessage(content=asked, source="user"))
+        first = await turn()
+        taught.clear()
+        return first, await turn()
+
+    first, second = run(two_turns())
+
+    assert len(first) == 2
+    assert "8443" in first[0]
+    assert second == [first[1]]
+    assert "porter" in second[0]
+
+
 def test_a_block_that_still_holds_stays_where_it_is(taught, scope):
     context = UnboundedChatCompletionContext()
     memory = MemctlMemory(scope)

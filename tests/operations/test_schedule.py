@@ -158,6 +158,15 @@ def test_the_line_runs_the_nightly_run_of_this_memory_from_any_folder(memctl, sc
     assert (tmp_path / "home" / "memctl.json").exists()
 
 
+def test_settings_of_the_environment_hold_at_night_too(memctl, tmp_path):
+    told = {"MEMCTL_AGENT": "bakery team", "MEMCTL_REDACT_EMAILS": "true", "MEMCTL_NOW": "2026-05-04T09:00:00Z"}
+    data = memctl("schedule", "show", "chats", "--json", PATH=f"/usr/bin{os.pathsep}/bin", **told).json["data"]
+
+    assert f" MEMCTL_HOME={memctl.home} MEMCTL_AGENT='bakery team' MEMCTL_REDACT_EMAILS=true " in data["cron"]
+    assert 'Environment="MEMCTL_AGENT=bakery team"' in data["service"]
+    assert "MEMCTL_NOW" not in data["cron"] + data["service"]
+
+
 @pytest.mark.parametrize("at", ["24:00", "3", "03:60", "-1:00", "03:30:00", "٠٣:٣٠", "003:30", ""])
 def test_what_is_no_time_of_day_is_refused(memctl, at):
     done = memctl("schedule", "show", "chats", f"--at={at}")

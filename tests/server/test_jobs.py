@@ -14,7 +14,7 @@ import pytest
 
 from memctl.errors import NotFound, StoreBusy, UsageProblem
 from memctl.server.jobs import Jobs
-from tests.server.conftest import CHAT, Served, short_folder, until
+from tests.server.conftest import CHAT, NOW, Served, short_folder, until
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_an_unknown_or_damaged_job_is_not_found(folder: Path) -> None:
     (folder / "jobs" / "half.json").write_text('{"id": "ha')
     jobs = Jobs(folder, learned)
     assert jobs.resume() == 0
-    for name in ("half", "none", "../../etc/passwd"):
+    for name in ("half", "none", "../../etc/passwd", "a" * 400):
         with pytest.raises(NotFound):
             jobs.get(name)
 
@@ -129,7 +129,7 @@ def test_extraction_answers_at_once_and_is_done_in_the_background(http: httpx.Cl
     assert "invoices" in http.get("/v1/export", params={"agent": "sail-loft"}).text
 
 
-def test_a_job_accepted_before_a_crash_is_done_once_after_it(
+def test_a_job_accepted_before_a_crash_is_done_once_after_it_and_dated_by_when_it_was_sent(
     serve: Callable[..., Served], bakery: Path, folder: Path
 ) -> None:
     shutil.copytree(bakery, folder / "home")
@@ -140,8 +140,13 @@ def test_a_job_accepted_before_a_crash_is_done_once_after_it(
             for number in range(3)
         ]
     first.stop(signal.SIGKILL)
-    second = serve(folder / "home")
+    second = serve(folder / "home", MEMCTL_NOW="2026-06-01T09:00:00Z")
     with second.client() as client:
         until(lambda: all(client.get(f"/v1/jobs/{job}").json()["status"] == "done" for job in jobs), 90)
-        counts = [len(client.get("/v1/export", params={"agent": f"loft-{n}"}).text.splitlines()) for n in range(3)]
-    assert counts[0] == counts[1] == counts[2] > 0
+        facts = [
+            [json.loads(line) for line in client.get("/v1/export", params={"agent": f"loft-{n}"}).text.splitlines()]
+            for n in range(3)
+        ]
+    assert len(facts[0]) == len(facts[1]) == len(facts[2]) > 0
+    # what came between, told to the second server, must not be retired by what was said before it
+    assert {fact["said_at"][:10] for chat in facts for fact in chat} == {NOW[:10]}

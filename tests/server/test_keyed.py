@@ -151,6 +151,16 @@ def test_a_read_only_key_reads_and_writes_nothing(keyed: Served, tokens: dict[st
             assert reader.post(path, json=body).status_code == 403
 
 
+def test_how_much_others_remember_and_ask_is_told_to_a_key_to_everything_only(
+    keyed: Served, tokens: dict[str, str]
+) -> None:
+    with keyed.client() as client:
+        told = {name: client.get("/metrics", headers={"x-api-key": tokens[name]}) for name in ("team", "reader", "all")}
+    assert {name: answer.status_code for name, answer in told.items()} == {"team": 403, "reader": 403, "all": 200}
+    assert error_of(told["team"])["code"] == "forbidden"
+    assert "memctl_facts" in told["all"].text
+
+
 def test_a_key_to_everything_sees_everything_and_runs_commands(keyed: Served, tokens: dict[str, str]) -> None:
     with keyed.client(tokens["all"]) as client:
         assert len(client.get("/v1/stats").json()["data"]["by_agent"]) == 4

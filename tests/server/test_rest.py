@@ -122,6 +122,7 @@ def test_metrics_count_requests_by_route_and_not_by_path(http: httpx.Client) -> 
         ("GET", "/v1/diff?since=2026-05-01&until=2026-04-01", 422, "usage"),
         ("GET", "/v1/jobs/unknown", 404, "not_found"),
         ("GET", "/v1/jobs/..%2F..%2Fkeys", 404, "not_found"),
+        ("GET", f"/v1/jobs/{'a' * 400}", 404, "not_found"),
     ],
 )
 def test_a_bad_request_gets_the_right_status_and_the_one_shape(
@@ -153,6 +154,22 @@ def test_a_bad_body_gets_the_right_status_and_the_one_shape(
     answer = http.post("/v1/remember", content=body, headers={"content-type": kind})
     assert answer.status_code == status
     error_of(answer)
+
+
+@pytest.mark.parametrize("path", ["recall", "remember", "inject-context"])
+def test_a_scope_in_a_path_has_the_bounds_of_any_other(http: httpx.Client, path: str) -> None:
+    answer = http.post(f"/api/v1/agents/{'a' * 201}/{path}", json={})
+    assert answer.status_code == 422
+    assert "agent_id" in error_of(answer)["message"]
+
+
+def test_a_value_that_is_nested_too_deep_is_refused_and_kept_nowhere(http: httpx.Client) -> None:
+    for depth, status in ((50, 200), (600, 422)):
+        body = f'{{"agent": "deep", "key": "k{depth}", "value": {"[" * depth}{"]" * depth}}}'
+        answer = http.post("/v1/state/set", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == status
+    assert "deep" in error_of(answer)["message"]
+    assert [entry["key"] for entry in http.get("/v1/state/list?agent=deep").json()["data"]] == ["k50"]
 
 
 def test_an_error_does_not_repeat_what_was_sent(http: httpx.Client) -> None:
