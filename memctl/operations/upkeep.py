@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from memctl.errors import DamagedStore
 from memctl.extraction.redact import RedactionRules, redact
 from memctl.memory import OpenMemory
 from memctl.model import Fact, Finding, Problem, Result, State, Verdict, Wording
 from memctl.rules.lifetime import review, select_contested, select_superseded
 from memctl.rules.terms import analyse
+from memctl.settings import DEFAULT_MODEL
 from memctl.store import Model, Store, convert
 from memctl.store.types import Changes, FactWrite, Filter, RunInfo, StoredMessage
 from memctl.times import parse_duration
@@ -121,7 +123,7 @@ def check(memory: OpenMemory, *, repair: bool = False, new: bool = False) -> Res
     ``new`` looks only at what was written since the last such check, and at some of the old files in turn.
     """
     if repair:
-        findings = memory.store.repair(wait=memory.wait)
+        findings = [*_describe(memory), *memory.store.repair(wait=memory.wait)]
     else:
         look = memory.store.check_new if new else memory.store.check
         findings = look(wait=memory.wait)
@@ -132,6 +134,19 @@ def check(memory: OpenMemory, *, repair: bool = False, new: bool = False) -> Res
     )
     facts, messages = (memory.store.record.count(table) for table in ("facts", "messages"))
     return Result("check", Checked(tuple(findings), facts, messages, repair), problems)
+
+
+def _describe(memory: OpenMemory) -> Iterator[Finding]:
+    """Write the store's description anew where it was lost or cannot be read."""
+    try:
+        _ = memory.store
+    except DamagedStore as error:
+        from memctl.embedding.models import open_embedder
+
+        embedder = open_embedder(str(memory.settings["embedding.model"] or DEFAULT_MODEL))
+        Store.describe(memory.location, Model(embedder.name, dimension=embedder.dimension), wait=memory.wait)
+        told = f"{error} It was written anew, for the embedding model of the settings: {embedder.name}."
+        yield Finding("description_rewritten", told, memory.location, repaired=True)
 
 
 def scrub(memory: OpenMemory, *, dry_run: bool = False) -> Result[Scrubbed]:

@@ -31,7 +31,9 @@ OPTIONS: dict[str, Any] = {
 _MEMORY = 800 * 1024 * 1024  # above what the process has when it begins; the rows as Python's objects among it
 _LARGEST_ANSWER = 16_000_000  # bytes; as Python's objects they take ten times as much
 _PAGES = Path("/proc/self/statm")
+_TURNS = Path(f"/proc/self/task/{os.getpid()}/schedstat")  # of the thread that asks: worked, waited for a processor
 _LOCKED = re.compile(r"\block\b", re.IGNORECASE)
+_DAMAGED = re.compile(r"corrupt|checksum", re.IGNORECASE)
 _PATIENCE = 2.0
 _LOOK = 0.05
 
@@ -74,7 +76,11 @@ def _answer(path: str, query: str, limit: int, seconds: float) -> dict[str, Any]
         return {"too_much": "time"}
     except duckdb.OutOfMemoryException:
         return {"too_much": "memory"}
+    except (duckdb.DataError, duckdb.ProgrammingError, duckdb.NotSupportedError) as error:
+        raise Refused(f"The query failed: {_plain(error)}") from error
     except duckdb.Error as error:
+        if _DAMAGED.search(str(error)):
+            return {"damaged": _plain(error)}
         raise Refused(f"The query failed: {_plain(error)}") from error
 
 
@@ -117,15 +123,24 @@ def _address_space() -> int:
 
 
 def _stop_after(connection: Any, seconds: float) -> None:
-    """Interrupt the query when it has worked for so long; waiting for a processor does not count."""
-    end = time.process_time() + seconds
+    """Interrupt the query when it has taken so long; waiting for a processor does not count."""
+    end = _spent() + seconds
 
     def watch() -> None:
-        while time.process_time() < end:
+        while _spent() < end:
             time.sleep(_LOOK)
         connection.interrupt()
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _spent() -> float:
+    """Give the seconds that went by, without those in which the query waited for a processor; sleeping does count."""
+    try:
+        waited = int(_TURNS.read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return time.process_time()
+    return time.monotonic() - waited
 
 
 def _require_select(query: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memctl.errors import UsageProblem
+from memctl.store.connection import Unusable
 
 _PROGRAM = Path(__file__).with_name("asked.py")
 _WAITING_SECONDS = 60.0  # on top of the query's own: a busy machine starts and runs slowly
@@ -30,7 +31,10 @@ _REMEDY = "Ask for less: fewer rows, fewer columns, a condition."
 
 
 def ask(path: Path, query: str, *, limit: int, seconds: float) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Answer one SELECT over an index file; it can change nothing and read no file. Column names, then rows."""
+    """Answer one SELECT over an index file; it can change nothing and read no file. Column names, then rows.
+
+    Raises Unusable where the file turns out to be damaged.
+    """
     asked = {"path": str(path), "query": query, "limit": limit, "seconds": seconds}
     try:
         done = subprocess.run(
@@ -50,6 +54,8 @@ def ask(path: Path, query: str, *, limit: int, seconds: float) -> tuple[list[str
             raise UsageProblem(reason=reason, remedy=remedy)
         case {"too_much": "time"}:
             raise _too_long(seconds)
+        case {"damaged": reason}:
+            raise Unusable(reason, rebuild=True)
     raise UsageProblem(reason="The query needs more memory than it may have", remedy=_REMEDY)
 
 

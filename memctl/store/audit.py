@@ -108,6 +108,7 @@ def check_index(index: Index, since: int = -1) -> Iterator[Finding]:
 
 def repair(home: Home, index: Index, files: Files, record: Any) -> list[Finding]:
     """Make the store whole again; for the holder of the writer lock. Findings say what was repaired and lost."""
+    record.finish_replacing()
     findings = list(_repair_journals(home, files))
     wrong = sums.verify(home)
     for table in TABLES:

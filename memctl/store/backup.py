@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memctl.errors import DamagedBackup, DamagedStore, NoStore, ReadOnlyStore, UnwritablePlace, UsageProblem
-from memctl.store import sums
-from memctl.store.guard import file_errors, private_files
-from memctl.store.home import META_FILE, Home, locate, read_meta, write_meta
+from memctl.store import journal, sums
+from memctl.store.guard import crash_point, file_errors, private_files
+from memctl.store.home import FORMAT, META_FILE, Home, locate, newer_store, read_meta, write_meta
+from memctl.store.types import TABLES
 
 _PARTS = ("record", META_FILE, sums.SUMS_FILE)
+_MARK = "restore.todo"
 _ARCHIVES = (".tar", ".tar.gz", ".tgz")
 
 
@@ -27,6 +29,8 @@ def save(home: Home, target: Path) -> int:
     with _place_errors(target), private_files():
         if target.exists() and (target.is_file() or any(target.iterdir())):
             raise UsageProblem(reason=f"{target} exists already", remedy="Name a new file or an empty folder.")
+        if home.local and target.resolve().is_relative_to(Path(home.record).resolve()):
+            raise UsageProblem(reason=f"{target} is inside the record itself", remedy="Name a place outside the store.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with _workplace(target.parent) as folder:
             _copy_out(home, folder)
@@ -50,12 +54,27 @@ def load(source: Path, home: Home) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with _workplace(place.parent) as folder:
             _unpack(source, folder)
-            _verify(folder, DamagedBackup, source)
+            _verify_backup(folder, source)
             _rename_store(folder)
-            place.mkdir(mode=0o700, exist_ok=True)
+            _make_room(place)
             # The description goes last: until it is there, there is no store.
+            home.files().write(_MARK, b"")
             for name in sorted(_PARTS, key=lambda part: part == META_FILE):
                 (folder / name).rename(place / name)
+                crash_point("part-restored")
+            home.files().remove(_MARK)
+
+
+def _make_room(place: Path) -> None:
+    """Make the folder private and free of what a restore that died left there; of another store nothing may be left."""
+    place.mkdir(mode=0o700, exist_ok=True)
+    place.chmod(0o700)
+    if (place / _MARK).exists():
+        shutil.rmtree(place / "record", ignore_errors=True)
+        (place / sums.SUMS_FILE).unlink(missing_ok=True)
+    for name in ("record", journal.FOLDER):
+        if (place / name).exists() and any((place / name).iterdir()):
+            raise UsageProblem(reason=f"{place / name} is left of another store", remedy="Move it away first.")
 
 
 @contextmanager
@@ -115,7 +134,7 @@ def _load_to_objects(source: Path, home: Home) -> None:
         folder = Path(name) / "store"
         folder.mkdir(mode=0o700)
         _unpack(source, folder)
-        _verify(folder, DamagedBackup, source)
+        _verify_backup(folder, source)
         _rename_store(folder)
         files = home.files()
         for path in sorted((folder / "record").rglob("*")):
@@ -153,6 +172,18 @@ def _verify(folder: Path, damage: type[DamagedStore], origin: str | Path) -> Non
     if wrong:
         name, problem = next(iter(wrong.items()))
         raise damage(path=origin, reason=f"{name} {problem}")
+
+
+def _verify_backup(folder: Path, source: Path) -> None:
+    """Look whether an unpacked backup is whole, and of a kind that this release can open."""
+    copy = locate(folder)
+    meta = read_meta(copy)
+    if meta is not None and meta.format > FORMAT:
+        raise newer_store(dataclasses.replace(copy, root=str(source)), meta.format, meta.release)
+    _verify(folder, DamagedBackup, source)
+    for table in TABLES:
+        if not Path(copy.table(table)).is_dir():
+            raise DamagedBackup(path=source, reason=f"record/{table}.lance is missing")
 
 
 def _rename_store(folder: Path) -> None:

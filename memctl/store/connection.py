@@ -13,6 +13,7 @@ from memctl.store.guard import plain_reason
 # In this order: once the configuration is locked, nothing else can be set.
 READ_ONLY = {"autoinstall_known_extensions": "false", "enable_external_access": "false", "lock_configuration": "true"}
 _LOCKED = re.compile(r"\block\b", re.IGNORECASE)  # and no block, of which damage is told
+_DAMAGED = re.compile(r"corrupt|checksum", re.IGNORECASE)
 _PATIENCE = 1.0
 
 
@@ -22,6 +23,14 @@ class Unusable(Exception):
     def __init__(self, reason: str, *, rebuild: bool) -> None:
         super().__init__(reason)
         self.rebuild = rebuild
+
+
+def shows_damage(error: Exception) -> bool:
+    """Tell an error that a damaged file causes from one of the query."""
+    import duckdb
+
+    of_the_query = (duckdb.DataError, duckdb.ProgrammingError, duckdb.NotSupportedError)
+    return not isinstance(error, of_the_query) and bool(_DAMAGED.search(str(error)))
 
 
 @contextmanager

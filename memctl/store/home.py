@@ -41,6 +41,16 @@ class Home:
         return f"{self.root}/record"
 
     @property
+    def damaged(self) -> Path:
+        """Where a repair keeps the damaged tables of a folder until the next compaction."""
+        return Path(self.root, "damaged")
+
+    @property
+    def repaired(self) -> Path:
+        """Where a repair makes the tables that replace them."""
+        return Path(self.root, "repaired")
+
+    @property
     def index(self) -> Path:
         """The DuckDB file."""
         return self.near / "index.duckdb"

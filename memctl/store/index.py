@@ -10,9 +10,9 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from memctl.shapes import writable
 from memctl.store import queries
@@ -23,13 +23,16 @@ from memctl.store.connection import (
     connect,
     connected,
     memory,
+    shows_damage,
     transaction,
 )
-from memctl.store.guard import crash_point, plain_reason, private_files
+from memctl.store.guard import crash_point, file_errors, plain_reason, private_files
 from memctl.store.home import Home
 from memctl.store.record import Record
 from memctl.store.rows import columns
 from memctl.store.types import TABLES
+
+Answer = TypeVar("Answer")
 
 SCHEMA = 1
 _LEFT_OUT = {"vector", "terms", "changes", "tool", "value", "sum"}
@@ -56,15 +59,28 @@ class Index:
         self.note = note
         self._turn = _turns.setdefault(str(self.path), threading.RLock())
 
-    @contextmanager
-    def reading(self) -> Iterator[Any]:
-        """Give a connection to an index that agrees with the record, for a short read."""
+    def read(self, look: Callable[[Any], Answer]) -> Answer:
+        """Call ``look`` with a connection to an index that agrees with the record, for a short read.
+
+        Damage far down in the file shows only when it is read: then the file is built anew, and ``look`` called again.
+        """
+        import duckdb
+
         with self._turn:
-            connection = self._current()
             try:
-                yield connection
-            finally:
-                connection.close()
+                with closing(self._current()) as connection:
+                    return look(connection)
+            except duckdb.Error as error:
+                if not shows_damage(error):
+                    raise
+                mended = self._mend(plain_reason(error))
+            with closing(self._current() if mended else self._in_memory()) as connection:
+                return look(connection)
+
+    def _mend(self, reason: str) -> bool:
+        """Build a damaged file anew and say so; False where it cannot be written."""
+        self.note(f"The index was rebuilt from the record: {reason}.")
+        return self.rebuild()
 
     def catch_up(self) -> bool:
         """Bring the file up to the record; False where it cannot be written now (the next reader will)."""
@@ -72,9 +88,9 @@ class Index:
             try:
                 self._catch_up()
             except Unusable as problem:
-                if problem.rebuild and self.path.exists():
-                    self.note(f"The index was rebuilt from the record: {problem}.")
-                return problem.rebuild and self.rebuild()
+                if not problem.rebuild:
+                    return False
+                return self._mend(str(problem)) if self.path.exists() else self.rebuild()
         crash_point("index-written")
         return True
 
@@ -97,6 +113,12 @@ class Index:
                     temporary.unlink(missing_ok=True)
         return True
 
+    def remove(self) -> None:
+        """Remove the file: the next reader builds it anew."""
+        with file_errors(str(self.path.parent)):
+            self.path.unlink(missing_ok=True)
+            _wal(self.path).unlink(missing_ok=True)
+
     def sweep(self) -> None:
         """Remove what processes that died while building the file left beside it."""
         for path in self.path.parent.glob(".index.*.tmp*"):
@@ -105,14 +127,21 @@ class Index:
 
     def sql(self, query: str, *, limit: int, seconds: float) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file. Column names, then rows."""
+        question, mended = writable(query), True
         with self._file() as path:
-            return ask(path, writable(query), limit=limit, seconds=seconds)
+            try:
+                return ask(path, question, limit=limit, seconds=seconds)
+            except Unusable as problem:
+                with self._turn:
+                    mended = self._mend(str(problem))
+        with self._file(sound=mended) as path:
+            return ask(path, question, limit=limit, seconds=seconds)
 
     @contextmanager
-    def _file(self) -> Iterator[Path]:
+    def _file(self, *, sound: bool = True) -> Iterator[Path]:
         """Name a file that agrees with the record: the index itself, or where that cannot be, one for the moment."""
         with self._turn:
-            connection = self._from_file()
+            connection = self._from_file() if sound else None
         if connection is not None:
             connection.close()
             yield self.path
@@ -136,6 +165,8 @@ class Index:
 
         ``since`` looks only at rows that batches after this one wrote, and at the number of all.
         """
+        import duckdb
+
         with self._turn:
             try:
                 with connected(self.path, read_only=True) as connection:
@@ -144,6 +175,10 @@ class Index:
                     return next(filter(None, (self._compare(connection, table, since) for table in TABLES)), "")
             except Unusable as problem:
                 return "" if not problem.rebuild or not self.path.exists() else str(problem)
+            except duckdb.Error as error:
+                if not shows_damage(error):
+                    raise
+                return plain_reason(error)
 
     def _compare(self, connection: Any, table: str, since: int) -> str:
         where = f"changed > {since}"

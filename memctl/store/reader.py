@@ -74,13 +74,13 @@ class Reader:
 
     def list_facts(self, where: Filter | None = None, *, sort: str = "said", limit: int | None = None) -> list[Fact]:
         """Give the facts that a filter means, from the index. ``sort`` is one of ``queries.SORTS``."""
-        with self.index.reading() as connection:
-            return queries.listing(connection, where or Filter(), sort=sort, limit=limit)
+        return self.index.read(
+            lambda connection: queries.listing(connection, where or Filter(), sort=sort, limit=limit)
+        )
 
     def count_facts(self, where: Filter | None = None) -> int:
         """How many facts a filter means."""
-        with self.index.reading() as connection:
-            return queries.counting(connection, where or Filter())
+        return self.index.read(lambda connection: queries.counting(connection, where or Filter()))
 
     def scope_size(self, agent: str) -> int:
         """How many facts the record has of exactly this scope, in any state."""
@@ -116,15 +116,14 @@ class Reader:
 
     def contested(self, agents: Sequence[str] = ()) -> list[tuple[Fact, Fact]]:
         """Give the pairs of facts that contest each other, the earlier said first in each."""
-        with self.index.reading() as connection:
-            pairs = queries.contested(connection, agents)
+        pairs = self.index.read(lambda connection: queries.contested(connection, agents))
         facts = {fact.id: fact for fact in self.facts_by_ids([name for pair in pairs for name in pair])}
         return [(facts[a], facts[b]) for a, b in pairs if a in facts and b in facts]
 
     def stats(self, where: Filter | None = None) -> dict[str, Any]:
         """Numbers: facts by agent, type, state and month; messages, transcripts, runs; bytes on disk."""
-        with self.index.reading() as connection:
-            return queries.statistics(connection, where or Filter()) | {"bytes": self.size()}
+        numbers = self.index.read(lambda connection: queries.statistics(connection, where or Filter()))
+        return numbers | {"bytes": self.size()}
 
     def sql(self, query: str, *, limit: int = 1000, seconds: float = 5.0) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT over the index; it can change nothing and read no file."""
@@ -132,8 +131,7 @@ class Reader:
 
     def message_paths(self) -> set[str]:
         """Name every file that messages were read from."""
-        with self.index.reading() as connection:
-            return queries.message_paths(connection)
+        return self.index.read(queries.message_paths)
 
     def size(self) -> int:
         """Give the bytes that the store takes on this machine."""

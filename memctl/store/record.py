@@ -5,6 +5,7 @@ which starts four times as quickly. Reading takes no lock and works on a read-on
 of the writer lock.
 """
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memctl.store.filters import one_of
-from memctl.store.guard import is_missing_file, lance_errors, private_files
+from memctl.store.guard import crash_point, is_missing_file, lance_errors, private_files
 from memctl.store.home import Home
 from memctl.store.rows import Row, from_table, schema
 from memctl.store.types import TABLES
@@ -243,33 +244,61 @@ class Record:
         """Put a new table with these rows in the place of a damaged one, which is kept aside until a compaction."""
         with lance_errors(self.home.root), private_files():
             self._open.pop(table, None)
+            if not self.home.local:
+                self._db().create_table(table, data=rows, schema=schema(table, self.dimension), mode="overwrite")
+                self._index(table, missing_only=False)
+                return
+            # Made whole beside the old one before that goes: killed anywhere, one of the two is there.
+            beside = self.home.repaired / f"{table}.lance"
+            shutil.rmtree(beside, ignore_errors=True)
+            database = self._connect(str(self.home.repaired))
+            database.create_table(table, data=rows, schema=schema(table, self.dimension), mode="overwrite")
+            self._index(table, missing_only=False, database=database)
             self._set_aside(table)
-            self._db().create_table(table, data=rows, schema=schema(table, self.dimension), mode="overwrite")
-            self._index(table, missing_only=False)
+            crash_point("damaged-aside")
+            beside.rename(self.home.table(table))
+
+    def finish_replacing(self) -> bool:
+        """Put a table in place that a dead process had made and whose old one it had put aside; whether there was one.
+
+        For the holder of the writer lock.
+        """
+        if not self.home.local or not self.home.repaired.exists():
+            return False
+        found = False
+        with lance_errors(self.home.root):
+            for table in TABLES:
+                beside, place = self.home.repaired / f"{table}.lance", Path(self.home.table(table))
+                if beside.exists() and not place.exists():
+                    beside.rename(place)
+                    found = True
+            shutil.rmtree(self.home.repaired, ignore_errors=True)
+        return found
 
     def _set_aside(self, table: str) -> None:
         old = Path(self.home.table(table))
-        if self.home.local and old.exists():
-            aside = Path(self.home.root, "damaged", f"{table}-{time.time_ns()}")
+        if old.exists():
+            aside = self.home.damaged / f"{table}-{time.time_ns()}"
             aside.parent.mkdir(mode=0o700, exist_ok=True)
             old.rename(aside)
+        old.parent.mkdir(mode=0o700, exist_ok=True)
 
     def _db(self) -> Any:
         if self._database is None:
-            import lancedb
-
-            self._database = lancedb.connect(self.home.record, storage_options=self._options)
+            self._database = self._connect(self.home.record)
         return self._database
 
-    def _table(self, table: str) -> Any:
-        return self._db().open_table(table)
+    def _connect(self, address: str) -> Any:
+        import lancedb
+
+        return lancedb.connect(address, storage_options=self._options)
 
     def _fresh(self, table: str) -> Any:
         import lance
 
         return lance.dataset(self.home.table(table), storage_options=self._options)
 
-    def _index(self, table: str, *, missing_only: bool) -> None:
+    def _index(self, table: str, *, missing_only: bool, database: Any = None) -> None:
         from lancedb.index import FTS, Bitmap, BTree
 
         # Words come analysed by the caller, so the index splits at spaces and changes nothing.
@@ -284,7 +313,7 @@ class Record:
             ascii_folding=False,
         )
         kinds = {"FTS": words, "BITMAP": Bitmap(), "BTREE": BTree()}
-        opened = self._table(table)
+        opened = (database or self._db()).open_table(table)
         present = {column for index in opened.list_indices() for column in index.columns}
         for column, kind in _INDEXES[table].items():
             if not missing_only or column not in present:

@@ -41,6 +41,9 @@ from memctl.store.undo import Undone
 DEFAULT_WAIT = 30.0
 _TIDY_EVERY = 25
 _COMPACT_MARK = "compact.todo"
+_ACCEPTED = (
+    "The change is accepted and must not be asked for again: mend that, and the next command that writes finishes it."
+)
 
 
 class Store(Reader):
@@ -105,6 +108,17 @@ class Store(Reader):
                     write_meta(place, store.meta)
         return cls.open(home, model=model)
 
+    @classmethod
+    def describe(cls, home: str | os.PathLike[str], model: Model, *, wait: float = DEFAULT_WAIT) -> "Store":
+        """Open a store whose description was lost or cannot be read, writing it anew; ``model`` is trusted."""
+        place = locate(home)
+        with _lock_for(place).held("repair", wait):
+            try:
+                read_meta(place)
+            except DamagedStore:
+                place.files().remove(META_FILE)
+        return cls.create(home, model, wait=wait)
+
     # Writing
 
     @contextmanager
@@ -141,7 +155,11 @@ class Store(Reader):
         batches.fold(self.record, wanted, uses)
         batch = batches.assemble(wanted, [row, *(log(name) if log else ())], sequence, uses, self.meta.model.dimension)
         journal.write(self.files, batch)
-        self._perform(batch)
+        try:
+            self._perform(batch)
+        except (ReadOnlyStore, StoreBusy) as error:
+            error.remedy = _ACCEPTED
+            raise
         return receipt
 
     def _run_name(self, run: RunInfo, sequence: int, at: datetime) -> tuple[str, int]:
@@ -167,6 +185,9 @@ class Store(Reader):
 
     def _finish_left(self) -> None:
         self.files.sweep(journal.FOLDER)
+        if self.record.finish_replacing():  # a new table counts its versions anew: the index must not trust them
+            self.index.rebuild()
+            sums.refresh(self.home)
         for name in journal.left(self.files):
             batch = journal.read(self.files, name, self.home.root)
             if batch is not None:
@@ -302,7 +323,8 @@ class Store(Reader):
                 self.record.compact(table)
                 crash_point(f"{table}-compacted")
             self.index.sweep()
-            self.index.rebuild()
+            if not self.index.rebuild():
+                self.index.remove()
             self._drop_damaged()
         self.files.remove(_COMPACT_MARK)
         crash_point("compacted")
@@ -311,7 +333,8 @@ class Store(Reader):
         """Remove what repairs put aside: it may hold texts that were purged since."""
         if self.home.local:
             with file_errors(self.home.root):
-                shutil.rmtree(Path(self.home.root, "damaged"), ignore_errors=True)
+                shutil.rmtree(self.home.damaged, ignore_errors=True)
+                shutil.rmtree(self.home.repaired, ignore_errors=True)
 
     def tidy(self, *, due: bool = True) -> None:
         """Keep the number of files and versions small; ``apply`` calls this each time, and it is due now and then."""

@@ -159,6 +159,24 @@ def test_a_flipped_byte_in_the_record_is_found_and_named_and_repaired(home):
     assert command("check").code == 0
 
 
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe{"])
+def test_a_lost_or_unreadable_description_is_repaired_as_the_error_says(home, content):
+    command = CommandLine(home)
+    before = command("export", "--all").out
+    (home / "memctl.json").unlink()
+    if content is not None:
+        (home / "memctl.json").write_bytes(content)
+
+    listed = command("list", "--agent", "team")
+    repaired = command("check", "--repair")
+
+    assert (listed.code, "check --repair" in listed.err) == (6, True), listed.err
+    assert repaired.code == 0, repaired.err
+    assert "memctl.json" in repaired.out + repaired.err
+    assert command("check").code == 0
+    assert command("export", "--all").out == before
+
+
 def test_a_store_can_be_copied_and_opened_under_another_path(home, tmp_path):
     moved = Path(shutil.move(home, tmp_path / "elsewhere"))
 

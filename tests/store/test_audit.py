@@ -182,6 +182,31 @@ def test_an_empty_folder_is_no_store(home):
         Store.open(home)
 
 
+@pytest.fixture
+def closed_record(filled, home):
+    """The record on a disk that became read-only, in a store that can be written otherwise."""
+    record = home / "record"
+    if os.geteuid() or subprocess.run(["mount", "--bind", record, record], check=False).returncode:
+        pytest.skip("needs to mount a folder read-only")
+    subprocess.run(["mount", "-o", "remount,ro,bind", record], check=True)
+    yield record
+    subprocess.run(["umount", "-l", record], check=False, stderr=subprocess.DEVNULL)
+
+
+def test_an_accepted_undo_that_could_not_be_finished_says_not_to_ask_again_and_is_done_once(home, closed_record):
+    before = len(Store.open(home).runs())
+    with pytest.raises(ReadOnlyStore) as failed:
+        Store.open(home).undo()
+    assert "must not be asked for again" in failed.value.remedy
+    subprocess.run(["umount", closed_record], check=True)
+    store = Store.open(home)
+    with store.writing("the next command that writes"):
+        pass
+    assert store.check() == []
+    assert len(export(store)) == 40
+    assert len(store.runs()) == before + 1
+
+
 FULL_DISK = """
 import sys
 from pathlib import Path

@@ -1,3 +1,4 @@
+import json
 import shutil
 import threading
 from dataclasses import replace
@@ -6,7 +7,16 @@ from pathlib import Path
 import pytest
 from storekit import MODEL, export, make_fact, unit, write
 
-from memctl.errors import DamagedBackup, DamagedStore, NoStore, ReadOnlyStore, StoreBusy, UnwritablePlace, UsageProblem
+from memctl.errors import (
+    DamagedBackup,
+    DamagedStore,
+    NewerStore,
+    NoStore,
+    ReadOnlyStore,
+    StoreBusy,
+    UnwritablePlace,
+    UsageProblem,
+)
 from memctl.store import Changes, RunInfo, Store, guard, upgrades
 from memctl.store.home import FORMAT, locate, read_meta, write_meta
 
@@ -40,6 +50,51 @@ def test_a_backup_never_overwrites(filled, home, tmp_path):
         Store.restore(tmp_path / "copy", home)
     with pytest.raises(NoStore):
         Store.restore(tmp_path / "nothing", tmp_path / "restored")
+
+
+@pytest.mark.parametrize("place", ["record/copy", "record/facts.lance/copy.tar"])
+def test_a_backup_into_the_record_itself_is_refused_and_leaves_nothing_there(filled, home, place):
+    with pytest.raises(UsageProblem, match="inside the record"):
+        filled.backup(home / place)
+    assert filled.check() == []
+    assert list((home / "record").rglob(".memctl-backup-*")) == []
+
+
+def test_a_backup_of_a_later_release_is_refused_and_put_nowhere(filled, tmp_path):
+    filled.backup(tmp_path / "copy")
+    meta = json.loads((tmp_path / "copy" / "memctl.json").read_text())
+    (tmp_path / "copy" / "memctl.json").write_text(json.dumps(meta | {"format": FORMAT + 1, "release": "77.1"}))
+    with pytest.raises(NewerStore, match="copy has format") as refused:
+        Store.restore(tmp_path / "copy", tmp_path / "restored")
+    assert refused.value.remedy == "Install memctl 77.1 or later."
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_restored_store_is_private_also_in_a_folder_that_was_open_to_others(filled, tmp_path):
+    filled.backup(tmp_path / "copy")
+    (tmp_path / "restored").mkdir()
+    (tmp_path / "restored").chmod(0o755)
+    Store.restore(tmp_path / "copy", tmp_path / "restored")
+    paths = [tmp_path / "restored", *(tmp_path / "restored").rglob("*")]
+    assert {path: mode for path in paths if (mode := path.stat().st_mode & 0o077)} == {}
+
+
+@pytest.mark.parametrize("rest", ["journal/000000000007.batch", "record/facts.lance/x"])
+def test_what_is_left_of_another_store_is_not_mixed_with_a_restored_one(filled, tmp_path, rest):
+    filled.backup(tmp_path / "copy")
+    (tmp_path / "restored" / rest).parent.mkdir(parents=True)
+    (tmp_path / "restored" / rest).write_bytes(b"x")
+    with pytest.raises(UsageProblem, match="left of another store"):
+        Store.restore(tmp_path / "copy", tmp_path / "restored")
+    assert (tmp_path / "restored" / rest).read_bytes() == b"x"
+
+
+def test_a_backup_without_a_table_is_no_whole_backup(filled, tmp_path):
+    filled.backup(tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "record")
+    (tmp_path / "copy" / "sums.json").write_text("{}")
+    with pytest.raises(DamagedBackup, match=r"record/facts\.lance is missing"):
+        Store.restore(tmp_path / "copy", tmp_path / "restored")
 
 
 @pytest.mark.parametrize(

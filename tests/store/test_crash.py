@@ -151,6 +151,42 @@ def test_a_purge_that_was_killed_is_finished_by_the_next_writer(begun, label):
     assert left == []
 
 
+def repair(store):
+    store.repair()
+
+
+def test_a_repair_that_was_killed_loses_nothing_that_it_had_saved(begun):
+    store = Store.open(begun)
+    store.apply(batch(1), RUN)
+    victim = min((begun / "record" / "facts.lance" / "data").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    victim.unlink()
+    run_killed(begun, "repair", "damaged-aside")
+    store = Store.open(begun)
+    store.apply(Changes(state=[StateEntry("team", "other", 1, START)]), RUN)
+    expected = [f"fact 1 {part}" for part in range(3)]
+    assert sorted(fact.text for fact in store.all_facts()) == expected
+    assert sorted(fact.text for fact in store.list_facts()) == expected
+    assert [found.fact.text for found in store.search_facts(None, "1", ["team"])]
+    store.repair()
+    assert Store.open(begun).check() == []
+    assert sorted(fact.text for fact in store.all_facts()) == expected
+
+
+def restore(store):
+    Store.restore(Path(store.home.root).parent / "copy", Path(store.home.root).parent / "elsewhere")
+
+
+def test_a_restore_that_was_killed_can_be_done_again(begun, tmp_path):
+    Store.open(begun).backup(tmp_path / "copy")
+    run_killed(begun, "restore", "part-restored")
+    Store.restore(tmp_path / "copy", tmp_path / "elsewhere")
+    restored = Store.open(tmp_path / "elsewhere")
+    assert restored.check() == []
+    restored.apply(batch(1), RUN)
+    assert_whole(tmp_path / "elsewhere", [0, 1])
+    assert not (tmp_path / "elsewhere" / "restore.todo").exists()
+
+
 @pytest.mark.parametrize("task", STEPS)
 @pytest.mark.parametrize("look", [Store.check, Store.check_new])
 def test_a_check_takes_no_dead_writer_for_damage(begun, task, look):

@@ -1,4 +1,6 @@
 import dataclasses
+import os
+import shutil
 from datetime import timedelta
 
 from storekit import START, export, make_fact, message, unit, write
@@ -47,6 +49,16 @@ def test_after_purge_no_byte_of_the_text_is_left(store, home):
     assert store.messages_of("t")[0].message.text == "hello"
     assert store.list_facts() == [left]
     assert Store.open(home).search_facts(unit(1), "xylophone harmless", ["team"])[0].fact == left
+
+
+def test_an_index_that_cannot_be_built_anew_keeps_no_byte_of_what_was_purged(store, home):
+    secret, other = tell(store)
+    in_the_way = home / f".index.{os.getpid()}.tmp"
+    (in_the_way / "x").mkdir(parents=True)
+    store.purge([secret.id])
+    assert holding(home, SECRET) == []
+    shutil.rmtree(in_the_way)
+    assert [fact.id for fact in Store.open(home).list_facts()] == [other.id]
 
 
 def test_undo_of_older_runs_still_works_after_a_purge(store):
