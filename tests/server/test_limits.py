@@ -172,17 +172,17 @@ def test_a_request_that_is_being_worked_on_is_finished_before_the_server_stops(
     serve: Callable[..., Served], own_home: Path
 ) -> None:
     server = serve(own_home)
-    with server.client() as client:
-        assert client.get("/healthz").status_code == 200
     answers: list[int] = []
 
     def ask() -> None:
         with server.client() as client:
             answers.append(client.post("/v1/recall", json={"query": "bread", "agent": "bakery-team"}).status_code)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    time.sleep(0.2)
+    with server.client() as client:
+        assert client.get("/healthz").status_code == 200
+        asking = threading.Thread(target=ask)
+        asking.start()
+        until(lambda: answers or "memctl_requests_busy 1" in client.get("/metrics").text)
     assert server.stop() == 0
     asking.join()
     assert answers == [200]
