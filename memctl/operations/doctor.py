@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from memctl import __version__
 from memctl.errors import MemctlError
 from memctl.memory import OpenMemory
 from memctl.model import Problem, Result
 from memctl.operations.nightly import last_report
+from memctl.store.home import locate
 from memctl.times import parse_instant
 
 _PACKAGES = ("lancedb", "pylance", "duckdb", "onnxruntime", "tokenizers", "sentence-transformers", "pyautogen")
+_SHOWN = 5
 _LITTLE_SPACE = 1_000_000_000
 _LATE = timedelta(hours=36)
 _AGAIN = "Mend that, then run memctl nightly by hand; the next night goes on where this one ended."
@@ -74,12 +75,18 @@ def _model(memory: OpenMemory) -> Iterator[Finding]:
 def _store(memory: OpenMemory) -> Iterator[Finding]:
     store = memory.existing
     if store is None:
-        yield Finding("store", True, f"none yet at {memory.location}")
+        place = locate(memory.location)
+        if place.local and place.near.exists() and not place.near.is_dir():
+            yield Finding("store", False, f"{memory.location} is a file", "Set MEMCTL_HOME to a folder.")
+        else:
+            yield Finding("store", True, f"none yet at {memory.location}")
         return
     yield Finding("store", True, f"{memory.location}, format {store.meta.format}, model {store.meta.model.name}")
     findings = store.check()
-    for finding in findings:
+    for finding in findings[:_SHOWN]:
         yield Finding("check", False, finding.message, finding.remedy or "Run memctl check --repair.")
+    if len(findings) > _SHOWN:
+        yield Finding("check", False, f"and {len(findings) - _SHOWN} more", "Run memctl check to see them all.")
     if not findings:
         yield Finding("check", True, "record and index agree")
     holder = store.holder()
@@ -87,17 +94,21 @@ def _store(memory: OpenMemory) -> Iterator[Finding]:
 
 
 def _night(memory: OpenMemory) -> Iterator[Finding]:
-    store = memory.existing
-    report = last_report(store.home.near) if store else None
+    report = last_report(locate(memory.location).near)
     if report is None:
         yield Finding("nightly", True, "never ran; memctl schedule install makes it")
         return
-    started = parse_instant(str(report["started_at"]))
+    try:
+        started = parse_instant(str(report["started_at"]))
+        counts = f"{report['findings']} findings, {report['unreadable']} unreadable files"
+    except (MemctlError, KeyError):
+        yield Finding("nightly", False, "the last run's report cannot be read", "Run memctl nightly by hand.")
+        return
     if report.get("failed"):
         yield Finding("nightly", False, f"last run {started:%Y-%m-%d %H:%M} failed: {report['failed']}", _AGAIN)
         return
     late = memory.now() - started > _LATE
-    seen = f"last run {started:%Y-%m-%d %H:%M}, {report['findings']} findings, {report['unreadable']} unreadable files"
+    seen = f"last run {started:%Y-%m-%d %H:%M}, {counts}"
     yield Finding("nightly", not late, seen, "Look at the schedule: memctl schedule show." if late else "")
 
 
@@ -109,8 +120,7 @@ def _schedule(_: OpenMemory) -> Iterator[Finding]:
 
 
 def _disk(memory: OpenMemory) -> Iterator[Finding]:
-    store = memory.existing
-    folder = store.home.near if store else Path(memory.location)
+    folder = locate(memory.location).near
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
