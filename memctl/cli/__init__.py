@@ -71,17 +71,19 @@ class LazyBoundary(TyperGroup):
         if cmd_name not in _MODULES:
             return None
         module = importlib.import_module(f"memctl.cli.{_MODULES[cmd_name]}")
-        command = typer.main.get_command(module.app)
-        if isinstance(command, TyperCommand):
-            return command
-        return command.commands.get(cmd_name) if isinstance(command, TyperGroup) else None
+        command: Any = typer.main.get_command(module.app)
+        if not isinstance(command, TyperCommand):
+            command = command.commands.get(cmd_name) if isinstance(command, TyperGroup) else None
+        _name_values(command)
+        return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the command."""
+        as_json = "--json" in args
         try:
             return super().parse_args(ctx, args)
         except _MISUSE as error:
-            _refuse(error, "", as_json="--json" in args)
+            _refuse(error, "", as_json=as_json)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command inside the boundary."""
@@ -100,6 +102,22 @@ class LazyBoundary(TyperGroup):
             # the reader of our output went away: nothing to say, and nothing more to flush
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(ExitCode.DONE) from error
+
+
+def _name_values(command: Any) -> None:
+    """Have the help name what options and arguments take in words; the library would show the types of Python."""
+    for inner in getattr(command, "commands", {}).values():
+        _name_values(inner)
+    for param in getattr(command, "params", ()):
+        if param.param_type_name == "argument":
+            param.metavar = param.metavar or param.name.upper()
+            param.display_type_rich = _no_type
+        elif not param.is_flag and param.metavar is None:
+            param.metavar = "N" if param.type_descriptor.is_ranged else max(param.opts, key=len).strip("-").upper()
+
+
+def _no_type(**_: Any) -> str:
+    return ""
 
 
 def _refuse(error: Any, command: str, *, as_json: bool) -> NoReturn:

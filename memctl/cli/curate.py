@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from memctl.cli.options import Agent, AsJson, DryRun, Id, Ids, Wait, Yes, note, open_memory, show
+from memctl.cli.options import Agent, AsJson, DryRun, Id, Ids, SomeIds, Wait, Yes, note, open_memory, show
 from memctl.errors import UsageProblem
 
 app = typer.Typer(rich_markup_mode=None)
@@ -51,9 +51,10 @@ def edit(
     fact: Id,
     text: Annotated[str | None, typer.Option(help="New words; the old memory stays readable.")] = None,
     kind: Annotated[str | None, typer.Option("--type", "-t", help="Another memory type.")] = None,
-    ttl: Annotated[str | None, typer.Option(help="A new time to live from now, or never.")] = None,
+    ttl: Annotated[str | None, typer.Option(help="A new time to live from now, or never.", metavar="DURATION")] = None,
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", help="Tags in the place of those it has.", metavar="TAG")
+        list[str] | None,
+        typer.Option("--tag", help="A tag in the place of those it has (may be given more than once).", metavar="TAG"),
     ] = None,
     dry_run: DryRun = False,
     wait: Wait = None,
@@ -96,8 +97,10 @@ def unpin(facts: Ids, dry_run: DryRun = False, wait: Wait = None, as_json: AsJso
 
 @app.command()
 def forget(
-    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="ID")] = None,
-    query: Annotated[str | None, typer.Option(help="Forget what this question finds, after a look.")] = None,
+    facts: SomeIds = None,
+    query: Annotated[
+        str | None, typer.Option(help="Forget what this question finds, after a look.", metavar="QUESTION")
+    ] = None,
     agent: Agent = None,
     purge: Annotated[bool, typer.Option("--purge", help="For good: out of every file, not undoable.")] = False,
     yes: Yes = False,
@@ -122,8 +125,10 @@ def forget(
 
 @app.command()
 def restore(
-    facts: Annotated[list[str] | None, typer.Argument(help="Ids of facts.", metavar="ID")] = None,
-    backup: Annotated[str | None, typer.Option("--backup", help="Restore the whole store from this backup.")] = None,
+    facts: SomeIds = None,
+    backup: Annotated[
+        str | None, typer.Option("--backup", help="Restore the whole store from this backup.", metavar="PATH")
+    ] = None,
     dry_run: DryRun = False,
     wait: Wait = None,
     as_json: AsJson = False,
@@ -157,6 +162,11 @@ def confirmed(texts: list[str], purge: bool) -> bool:
     if not texts:
         return False
     if not sys.stdin.isatty():
-        raise UsageProblem(reason=f"{len(texts)} memories would go", remedy="Pass --yes to do it, --dry-run to look.")
+        from memctl.render.drawing import counted
+
+        raise UsageProblem(
+            reason=f"{counted(len(texts), 'memory', 'memories')} would go",
+            remedy="Pass --yes to do it, --dry-run to look.",
+        )
     note("they will be gone for good" if purge else "memctl undo brings them back")
     return typer.confirm(f"Forget {len(texts)}?", err=True)

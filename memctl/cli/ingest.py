@@ -69,13 +69,26 @@ def remember(
     text: Annotated[str | None, typer.Argument(help="What to remember, in one sentence.")] = None,
     agent: Agent = None,
     kind: Annotated[
-        str | None, typer.Option("--type", "-t", help="decision, preference, fact, failure, context or temporary.")
+        str | None,
+        typer.Option(
+            "--type",
+            "-t",
+            help="decision, preference, fact, failure, context or temporary (default: told by the text).",
+            metavar="TYPE",
+        ),
     ] = None,
-    ttl: Annotated[str | None, typer.Option("--ttl", help="How long it holds, such as 7d or 12h.")] = None,
+    ttl: Annotated[
+        str | None, typer.Option("--ttl", help="How long it holds, such as 7d or 12h.", metavar="DURATION")
+    ] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag (may be given more than once).")] = None,
     at: Annotated[str | None, typer.Option("--at", help="When it was said (default: now).", metavar="ISO")] = None,
     source: Annotated[
-        str | None, typer.Option("--from", help="JSON lines with text and the same fields; - for standard input.")
+        str | None,
+        typer.Option(
+            "--from",
+            help="Many at once: JSON lines with text and agent?, type?, at?, ttl?, tags?; - for standard input.",
+            metavar="FILE",
+        ),
     ] = None,
     dry_run: DryRun = False,
     wait: Wait = None,
@@ -93,14 +106,19 @@ def remember(
 
     if (text is None) == (source is None):
         raise UsageProblem(reason="give either a text or --from", remedy='Such as: memctl remember "We use Fly".')
-    entries, problems = read_lines(lines_of(source), source) if source else ([], [])
-    refuse_if_nothing_was_taken(problems, len(entries), source or "")
+    entries, problems = read_lines(lines_of(source), name_of(source)) if source else ([], [])
+    refuse_if_nothing_was_taken(problems, len(entries), name_of(source or ""))
     entries = [replace(entry, agent=entry.agent or agent) for entry in entries]
     if text is not None:
         entries = [Entry(text, agent, kind, at, ttl, tuple(tag or ()))]
     with open_memory(wait=wait) as memory:
         result = run(memory, entries, dry_run=dry_run)
     show(replace(result, problems=tuple(problems)), as_json)
+
+
+def name_of(source: str) -> str:
+    """Name a file as people read it in a message."""
+    return "standard input" if source == "-" else source
 
 
 def lines_of(source: str) -> Iterator[str]:
@@ -111,7 +129,7 @@ def lines_of(source: str) -> Iterator[str]:
         yield from data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         remedy = "Save it as UTF-8."
-        raise UnreadableInput(path=source, reason=f"byte {error.start} is not UTF-8", remedy=remedy) from error
+        raise UnreadableInput(path=name_of(source), reason=f"byte {error.start} is not UTF-8", remedy=remedy) from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UnreadableInput(path=source, reason=reason, remedy="Check the path and its permissions.") from error

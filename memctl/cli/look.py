@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from memctl.cli.options import Agent, AsJson, AsOf, Id, Tags, Types, open_memory, show
+from memctl.cli.options import Agent, AsJson, AsOf, Id, Since, Speaker, Tags, Types, Until, open_memory, show
 from memctl.times import parse_instant
 
 app = typer.Typer(rich_markup_mode=None)
@@ -16,17 +16,24 @@ def list_(
     types: Types = None,
     states: Annotated[
         list[str] | None,
-        typer.Option("--state", "-s", help="active, superseded, contested, expired, quarantined or forgotten."),
+        typer.Option(
+            "--state",
+            "-s",
+            help="active, superseded, contested, expired, quarantined or forgotten (may be given more than once).",
+        ),
     ] = None,
     tags: Tags = None,
-    speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
-    since: Annotated[str | None, typer.Option(help="Said at or after.", metavar="ISO")] = None,
-    until: Annotated[str | None, typer.Option(help="Said at or before.", metavar="ISO")] = None,
+    speaker: Speaker = None,
+    since: Since = None,
+    until: Until = None,
     text: Annotated[str, typer.Option(help="Only with this piece of text.")] = "",
     sort: Annotated[
-        str, typer.Option(help="said, last_said, oldest, recorded, expires, used, text, agent, type or id.")
+        str,
+        typer.Option(
+            help="said, last_said, oldest, recorded, expires, used, text, agent, type or id.", metavar="ORDER"
+        ),
     ] = "said",
-    limit: Annotated[int, typer.Option(help="At most so many; 0 for all.", min=0)] = 50,
+    limit: Annotated[int, typer.Option(help="At most so many memories; 0 for all.", min=0)] = 50,
     as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,6 +21,9 @@ Wait = Annotated[
     float | None, typer.Option("--wait", help="Seconds to wait for another writer.", metavar="SECONDS", min=0.0)
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What was known at that time.", metavar="ISO")]
+Since = Annotated[str | None, typer.Option("--since", help="Said at or after.", metavar="ISO")]
+Until = Annotated[str | None, typer.Option("--until", help="Said at or before.", metavar="ISO")]
+Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this speaker said.", metavar="NAME")]
 Types = Annotated[
     list[str] | None,
     typer.Option("--type", "-t", help="Only this type (may be given more than once).", metavar="TYPE"),
@@ -29,8 +32,11 @@ Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only with this tag (may be given more than once).", metavar="TAG")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-Ids = Annotated[list[str], typer.Argument(help="Ids of facts, or unique beginnings of them.", metavar="ID")]
-Id = Annotated[str, typer.Argument(help="Id of a fact, or a unique beginning of it.", metavar="ID")]
+Ids = Annotated[list[str], typer.Argument(help="Ids of memories, or unique beginnings of them.", metavar="ID")]
+SomeIds = Annotated[
+    list[str] | None, typer.Argument(help="Ids of memories, or unique beginnings of them.", metavar="ID")
+]
+Id = Annotated[str, typer.Argument(help="Id of a memory, or a unique beginning of it.", metavar="ID")]
 
 # How a command opens its memory; a server that runs commands for others puts its warm one here.
 OPENER: ContextVar[Callable[..., OpenMemory]] = ContextVar("opener", default=OpenMemory.at_home)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from memctl.cli.options import Agent, AsJson, AsOf, Tags, Types, note, open_memory
+from memctl.cli.options import Agent, AsJson, AsOf, Since, Speaker, Tags, Types, Until, note, open_memory
 from memctl.errors import MemctlError, UnreadableInput, UsageProblem
 from memctl.model import Problem, RecallBlock, Result
 from memctl.times import parse_duration, parse_instant
@@ -23,27 +23,46 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 def recall(
     query: Annotated[str | None, typer.Argument(help="What the next run is about.")] = None,
     agent: Agent = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many memories.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="At most so many memories (default: recall.limit of memctl config).", min=1)
+    ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(help="The block is never longer: tokens by the bundled tokenizer and a margin.", min=1)
+        int | None,
+        typer.Option(
+            help="The block is never longer: tokens by the bundled tokenizer and a margin "
+            "(default: recall.max_tokens of memctl config).",
+            min=1,
+        ),
     ] = None,
     types: Types = None,
     tags: Tags = None,
-    speaker: Annotated[str | None, typer.Option(help="Only what this speaker said.")] = None,
-    since: Annotated[str | None, typer.Option(help="Said at or after.", metavar="ISO")] = None,
-    until: Annotated[str | None, typer.Option(help="Said at or before.", metavar="ISO")] = None,
+    speaker: Speaker = None,
+    since: Since = None,
+    until: Until = None,
     as_of: AsOf = None,
     deep: Annotated[bool, typer.Option("--deep", help="Add the messages themselves.")] = False,
     cite: Annotated[bool, typer.Option("--cite", help="Name file and message of each memory.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the parts of each score, on standard error.")
+    ] = False,
     format_name: Annotated[
         str, typer.Option("--format", help="markdown, text, xml, messages, json or jsonl.", metavar="F")
     ] = "markdown",
-    heading: Annotated[str | None, typer.Option(help="First line of the block.")] = None,
-    source: Annotated[
-        str | None, typer.Option("--from", help="Many questions: JSON lines with query, agent?, as_of?; - for stdin.")
+    heading: Annotated[
+        str | None, typer.Option(help="First line inside the block; '' for none.", metavar="TEXT")
     ] = None,
-    timeout: Annotated[str | None, typer.Option(help="Print nothing rather than take longer, such as 2s.")] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Many questions: JSON lines with query, agent?, as_of?; - for standard input. "
+            "With --format jsonl each has its line in the answer.",
+            metavar="FILE",
+        ),
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(help="Print nothing rather than take longer, such as 2s.", metavar="DURATION")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail where there is no store or it is damaged.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -88,14 +107,14 @@ def recall(
 
 def _questions(source: str | None, agent: str | None) -> "tuple[list[Line], list[Problem]]":
     """Read what ``--from`` names, before the clock runs; refused where nothing in it is a question."""
-    from memctl.cli.ingest import lines_of
+    from memctl.cli.ingest import lines_of, name_of
     from memctl.operations.lines import refuse_if_nothing_was_taken
     from memctl.operations.recall import read_questions
 
     if source is None:
         return [], []
-    questions, problems = read_questions(lines_of(source), source, agent)
-    refuse_if_nothing_was_taken(problems, len(questions), source)
+    questions, problems = read_questions(lines_of(source), name_of(source), agent)
+    refuse_if_nothing_was_taken(problems, len(questions), name_of(source))
     return questions, problems
 
 

@@ -13,7 +13,7 @@ transcript = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(transcript, name="transcript")
-Name = Annotated[str, typer.Argument(help="Id or path of a transcript.", metavar="TRANSCRIPT")]
+Name = Annotated[str, typer.Argument(help="Id, path or file name of a transcript.", metavar="TRANSCRIPT")]
 
 
 @app.callback()
@@ -54,7 +54,9 @@ def export(
     ] = "groupchat",
     as_json: AsJson = False,
 ) -> None:
-    """Print a transcript as JSON that GroupChatManager.resume accepts, or as text.
+    """Print a transcript to go on from, or as text.
+
+    The JSON is what GroupChatManager.resume takes.
 
     Example: memctl transcript export chats/monday.json > resume.json
     """

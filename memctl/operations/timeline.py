@@ -20,11 +20,12 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo did or would do."""
+    """What an undo did or would do to how many facts, and how many of these are no longer known at all."""
 
     runs: tuple[str, ...]
     facts: int
     dry_run: bool = False
+    removed: int = 0
 
 
 def history(memory: OpenMemory, id_prefix: str) -> Result[History]:
@@ -56,7 +57,7 @@ def log(memory: OpenMemory, *, limit: int = 20) -> Result[tuple[Run, ...]]:
 def undo(memory: OpenMemory, run: str | None = None, *, cascade: bool = False, dry_run: bool = False) -> Result[Undone]:
     """Take back a run exactly (the latest one that was not taken back yet, if none is named)."""
     done = memory.store.undo(run, cascade=cascade, dry_run=dry_run, wait=memory.wait)
-    return Result("undo", Undone(done.runs, len(done.restored) + len(done.removed), dry_run))
+    return Result("undo", Undone(done.runs, len(done.restored) + len(done.removed), dry_run, len(done.removed)))
 
 
 def _tied(fact: Fact) -> list[str]:

@@ -60,8 +60,12 @@ def undone(result: Result[Undone], **_: Any) -> None:
     """What was taken back."""
     data = result.data
     verb = "Would take back" if data.dry_run else "Took back"
-    what = f": {counted(data.facts, 'fact')} as before" if data.facts else ""
-    line(f"{verb} {', '.join(data.runs)}{what}.")
+    parts = (
+        f"{counted(data.removed, 'memory', 'memories')} taken out" if data.removed else "",
+        f"{counted(data.facts - data.removed, 'memory', 'memories')} as before" if data.facts > data.removed else "",
+    )
+    what = ", ".join(filter(None, parts))
+    line(f"{verb} {', '.join(data.runs)}{what and f': {what}'}.")
 
 
 def _story(run: Run) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from memctl.model import Action, Result, Verdict
@@ -52,6 +53,8 @@ def ingested(result: Result[Ingested], **_: Any) -> None:
         _explained(part)
     if data.dry_run:
         show_verdicts(data.verdicts)
+    if not data.files:
+        line("There are no files to read.")
     if len(data.files) > _MANY_FILES:
         _files(data.files)
     else:
@@ -96,12 +99,26 @@ def _files(files: Sequence[FileReport]) -> None:
         grouped = {kind: [file for file in files if (file.status, file.format) == kind] for kind in kinds}
         rows = [(*kind, len(group), *_numbers(group)) for kind, group in grouped.items()]
         table(("status", "format", "files", *_NUMBERS), rows)
-    else:
-        table(
-            ("file", "status", "format", *_NUMBERS),
-            [(file.path, file.status, file.format, *_numbers([file])) for file in files],
-            grow="file",
-        )
+        return
+    if not on_terminal():
+        table((), [(file.path, file.status, file.format, *_numbers([file])) for file in files])
+        return
+    folder = _common_folder([file.path for file in files])
+    if folder:
+        line(f"in {folder}", "dim")
+    counts = [_numbers([file]) for file in files]
+    told = [place for place in range(len(_NUMBERS)) if any(row[place] for row in counts)]
+    rows = [
+        (file.path[len(folder) :], file.status, file.format, *(row[place] for place in told))
+        for file, row in zip(files, counts, strict=True)
+    ]
+    table(("file", "status", "format", *(_NUMBERS[place] for place in told)), rows, grow="file")
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """Give the folder that all paths begin with, its slash included; nothing where they share none."""
+    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
+    return "".join(f"{names[0]}/" for names in takewhile(lambda names: len(set(names)) == 1, levels))
 
 
 def _numbers(files: Sequence[FileReport]) -> tuple[int, ...]:

@@ -42,7 +42,7 @@ def shown(result: Result[Shown], **_: Any) -> None:
         ("last said", f"{minute(fact.last_said_at)}, {counted(len(fact.wordings), 'time')} in all"),
         ("held", "; ".join(f"{day(span.since)} to {day(span.until) if span.until else 'now'}" for span in fact.held)),
         ("expires", minute(fact.expires_at) if fact.expires_at else "never"),
-        ("recalled", f"{counted(fact.uses, 'time')}, last {minute(fact.last_used_at)}"),
+        ("recalled", f"{counted(fact.uses, 'time')}, last {minute(fact.last_used_at)}" if fact.uses else "never"),
         ("recency", f"{result.data.recency:.2f}"),
         ("reinforced", f"{result.data.reinforcement:.2f}"),
         ("confidence", f"{fact.confidence:.2f}{', confirmed' if fact.confirmed else ''}"),
@@ -58,7 +58,7 @@ def explained(result: Result[Explanation], **_: Any) -> None:
     """Where a fact was said, in whose words, and what kept it."""
     fact = result.data.fact
     line(fact.text, "bold", hang=0)
-    line(f"{fact.state}, kept by {fact.rule or 'hand'}" + (f": {fact.because}" if fact.because else ""))
+    line(f"{fact.state}{_reason(fact)}")
     for item in result.data.evidence:
         where = f"{item.transcript} #{item.message}" if item.message is not None else item.transcript
         line("")
@@ -165,6 +165,13 @@ def transcripts(result: Result[Any], **_: Any) -> None:
 def _facts(sign: str, facts: Any, style: str) -> None:
     for fact in facts:
         line(f"{sign} {short(fact)} {fact.type}: {fact.text}", style)
+
+
+def _reason(fact: Fact) -> str:
+    from memctl.rules.board import BY_HAND
+
+    said = f": {fact.because}" if fact.because else ""
+    return said if fact.rule in ("", BY_HAND) else f"{said} (rule: {fact.rule}, score {fact.score:.2f})"
 
 
 def _kind(fact: Fact) -> str:

@@ -35,9 +35,14 @@ def visible(text: str) -> str:
 def tame(text: str) -> str:
     """Make a text one visible line that can do nothing to the Markdown or plain block around it."""
     line = visible(text)
-    line = _CHAT_MARKS.sub("¦", _OUR_FENCE.sub("‹", line))
+    line = unfenced(line)
     line = _CODE_FENCE.sub(lambda run: "'" * len(run[0]), line)
     return f"\\{line}" if _LEADING_MARK.match(line) else line
+
+
+def unfenced(line: str) -> str:
+    """Take from a line what would end the block, or the turn of a model's template that the block stands in."""
+    return _CHAT_MARKS.sub("¦", _OUR_FENCE.sub("‹", line))
 
 
 def label(text: str) -> str:

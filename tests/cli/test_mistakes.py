@@ -16,7 +16,7 @@ WRONG = [
     (("--nosuch",), "--nosuch"),
     (("nosuch",), "nosuch"),
     (("show",), "ID"),
-    (("state", "set", "key"), "value"),
+    (("state", "set", "key"), "VALUE"),
     (("state", "nosuch"), "nosuch"),
     (("serve", "--port", "99999"), "--port"),
     (("ingest", str(SAMPLES / "marginalia.plain.txt"), "--extractor", "nosuch"), "local or llm"),
@@ -44,6 +44,30 @@ def test_a_mistake_is_an_envelope_where_json_was_asked_for(memctl):
     assert (done.json["command"], done.json["status"]) == ("list", "error")
     [problem] = done.json["problems"]
     assert (problem["code"], problem["remedy"]) == ("usage", "See memctl list --help.")
+
+
+def test_a_mistake_before_the_command_is_an_envelope_too(memctl):
+    done = memctl("--json", "list")
+
+    assert done.code == 2
+    assert (done.json["status"], done.json["problems"][0]["code"]) == ("error", "usage")
+
+
+@pytest.mark.parametrize("command", ["remember", "recall"])
+def test_a_line_of_standard_input_is_named_in_words(memctl, command):
+    done = memctl(command, "--from", "-", stdin="no JSON\n")
+
+    assert done.code == 3
+    assert done.err.startswith("memctl: Cannot read standard input: ")
+
+
+def test_one_memory_that_would_go_is_spoken_of_as_one(memctl):
+    memctl("remember", "The API is written in Go")
+
+    done = memctl("forget", "--query", "language of the API")
+
+    assert done.code == 2
+    assert "memctl: 1 memory would go." in done.err
 
 
 def test_no_command_at_all_shows_the_help(memctl):

@@ -5,6 +5,7 @@ import pty
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 from memctl.model import Fact, Interval, MemoryType, Result, State
 from memctl.operations.curate import Conflict
 from memctl.operations.ingest import FileReport, Ingested
-from memctl.operations.looking import Shown
+from memctl.operations.looking import Explanation, Shown
 from memctl.operations.state import Stored
+from memctl.operations.timeline import Undone
 from memctl.render import show
 from memctl.render.drawing import fitted
 from memctl.settings import load
@@ -67,6 +69,20 @@ def test_a_few_files_have_a_row_each_and_the_table_fits(on_terminal):
     assert sum("unreadable" in line for line in lines) == 1
 
 
+def test_files_of_one_folder_have_short_names_and_only_the_columns_that_count_something(on_terminal):
+    lines = on_terminal(ingested(read(1), read(2)))
+
+    assert lines[0] == "in chats/of/a/long/summer/"
+    assert [line.split() for line in lines if "json" in line] == [
+        ["0001.json", "read", "groupchat", "12", "2"],
+        ["0002.json", "read", "groupchat", "12", "2"],
+    ]
+
+
+def test_a_folder_without_files_is_no_silent_success(on_terminal):
+    assert on_terminal(ingested())[0] == "There are no files to read."
+
+
 def test_a_great_many_files_have_a_row_a_kind_with_their_sums(on_terminal):
     broken = FileReport("chats/broken.json", "unreadable")
 
@@ -91,6 +107,10 @@ def fact(name: str) -> Fact:
     held = (Interval(MONDAY),)
     kind, state = MemoryType.DECISION, State.CONTESTED
     return Fact(name * 16, "team", SENTENCE, kind, state, MONDAY, MONDAY, MONDAY, held=held)
+
+
+def why(asked: Fact) -> Result[Explanation]:
+    return Result("why", Explanation(asked, ()))
 
 
 def run(number: int, **fate: str) -> Run:
@@ -147,6 +167,26 @@ def test_a_long_line_is_broken_between_words_below_its_beginning(on_terminal):
     assert " ".join(line.strip() for line in lines[:2]) == SENTENCE
     assert "  contested: bbbbbbbb Finished" in lines[-3]
     assert lines[-2].startswith("    ")
+
+
+def test_a_memory_that_was_never_recalled_says_so(on_terminal):
+    lines = on_terminal(Result("show", Shown(fact("a"), 0.5, 0.1)))
+
+    assert "  recalled    never" in lines
+
+
+def test_why_names_the_rule_behind_the_reason(on_terminal):
+    replaced = replace(fact("a"), state=State.SUPERSEDED, because="replaced by “B”", rule="supersede", score=0.94)
+    pinned = replace(fact("a"), state=State.ACTIVE, because="pinned by hand", rule="by hand")
+
+    assert "superseded: replaced by “B” (rule: supersede, score 0.94)" in on_terminal(why(replaced))
+    assert "active: pinned by hand" in on_terminal(why(pinned))
+
+
+def test_an_undo_tells_what_goes_from_what_is_as_before(on_terminal):
+    assert on_terminal(Result("undo", Undone(("run-1",), 3, dry_run=True, removed=2)))[0] == (
+        "Would take back run-1: 2 memories taken out, 1 memory as before."
+    )
 
 
 def test_scripts_get_the_sides_of_a_conflict_as_columns(capsys):
