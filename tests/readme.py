@@ -1,16 +1,21 @@
-"""The generated part of the README: the reference, made from ``--help``.
+"""The generated documents: the list of commands in the README and ``docs/reference.md``, made from ``--help``.
 
-``python -m tests.readme --write`` brings it up to date; a test compares.
+``python -m tests.readme --write`` brings them up to date; a test compares.
 """
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
+BEGIN, END = "<!-- commands: begin -->", "<!-- commands: end -->"
+OPENING = """# Reference
+
+What `--help` prints of every command, made by `make format`. The [README](../README.md) shows them at work.
+"""
 
 
 def commands() -> list[str]:
@@ -20,6 +25,7 @@ def commands() -> list[str]:
     return list(_MODULES)
 
 
+@cache
 def help_of(*words: str) -> str:
     """What ``--help`` prints at 80 columns."""
     done = subprocess.run(
@@ -38,34 +44,39 @@ def subcommands(text: str) -> list[str]:
     return re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
 
 
-def sections() -> Iterator[str]:
-    """One folded section a command."""
-    for name in commands():
-        texts = [help_of(name)]
-        texts += [help_of(name, inner) for inner in subcommands(texts[0])]
-        body = "\n\n".join(f"```text\n{text}\n```" for text in texts)
-        yield f"<details><summary><code>memctl {name}</code></summary>\n\n{body}\n\n</details>"
+def helps(name: str) -> list[str]:
+    """Give a command's help and that of the commands below it."""
+    told = help_of(name)
+    return [told, *(help_of(name, inner) for inner in subcommands(told))]
 
 
-def reference() -> str:
-    """The whole generated part, with its marks."""
-    return "\n".join([BEGIN, "", *sections(), "", END])
+def section(name: str) -> str:
+    """Give one section of the reference."""
+    body = "\n\n".join(f"```text\n{text}\n```" for text in helps(name))
+    return f"## memctl {name}\n\n{body}\n"
 
 
-def current() -> str:
-    """The generated part as the README has it."""
-    text = README.read_text(encoding="utf-8")
-    return text[text.index(BEGIN) : text.index(END) + len(END)]
+def made() -> dict[Path, str]:
+    """Give each document as it has to be."""
+    readme = README.read_text(encoding="utf-8")
+    listed = help_of().partition("\nCommands:\n")[2]
+    before, rest = readme.split(BEGIN)
+    after = rest.split(END)[1]
+    return {
+        README: f"{before}{BEGIN}\n\n```text\n{listed}\n```\n\n{END}{after}",
+        REFERENCE: "\n".join([OPENING, *map(section, commands())]),
+    }
 
 
-def write() -> None:
-    """Put the reference into the README."""
-    text = README.read_text(encoding="utf-8")
-    README.write_text(text.replace(current(), reference()), encoding="utf-8")
+def outdated() -> dict[Path, str]:
+    """Give those that are not so, as they have to be."""
+    return {path: text for path, text in made().items() if not path.exists() or path.read_text("utf-8") != text}
 
 
 if __name__ == "__main__":
+    late = outdated()
     if sys.argv[1:] == ["--write"]:
-        write()
-    elif current() != reference():
-        sys.exit("README.md: the reference is out of date; run make format")
+        for path, text in late.items():
+            path.write_text(text, encoding="utf-8")
+    elif late:
+        sys.exit(f"{', '.join(path.name for path in late)}: out of date; run make format")
