@@ -78,6 +78,7 @@ train: $(READY) ## Train the extractor, the judge and recall anew (two hours on 
 	@$(BIN)/python -m training.integers keep judge question reader
 	@$(BIN)/python -m training.recall_fit --write
 	@$(BIN)/python -m training.recall_fit --plain --write
+	@$(BIN)/python -m training.recall_played --write
 
 .PHONY: clean
 clean: ## Remove the environment and what was built

@@ -180,16 +180,20 @@ class OpenMemory:
     @cached_property
     def relate(self) -> "Relate":
         """The judge's view of pairs of sentences: the trained model, and with ``llm`` a second opinion."""
+        if self.settings["extraction.judge"] != "llm":
+            return self.compare
+        from memctl.extraction.llm_judge import LlmJudge
+
+        return _SecondOpinion(self.compare, LlmJudge.from_settings(self.settings, on_note=self.note).ask)
+
+    @cached_property
+    def compare(self) -> "Relate":
+        """The trained model's view of pairs of sentences alone: a recall asks nobody else."""
         from memctl.embedding.models import open_classifier
         from memctl.rules.relation import Relater
 
         encoder, about = open_classifier("judge")
-        relater = Relater(encoder.run, about)
-        if self.settings["extraction.judge"] != "llm":
-            return relater
-        from memctl.extraction.llm_judge import LlmJudge
-
-        return _SecondOpinion(relater, LlmJudge.from_settings(self.settings, on_note=self.note).ask)
+        return Relater(encoder.run, about)
 
     def types_of(self, texts: Sequence[str]) -> list[MemoryType]:
         """Tell what kind of memory each sentence is."""

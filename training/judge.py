@@ -3,8 +3,8 @@
 1. Models are trained without each of two folds of the written pairs and the given teams, and predict it. On those
    predictions the linear model for notes written by hand is fitted, and its bounds chosen.
 2. The weights that are shipped are the mean of the folds' models: all started alike, and the mean errs less than each.
-3. For chats, the linear model, its bounds and the gate are fitted to what each fold's model says about the teams that
-   it has not seen.
+3. For chats, the linear model, its bounds and the gate are fitted to what the shipped weights say about our own teams,
+   none of which they have seen.
 
 ``--stage train --fold N`` does one fold, ``--stage finish`` the second step, ``--stage weigh`` the third; without
 ``--stage`` all is done. Labelled pairs for measuring only may be given with ``--measure FILE``: nothing is chosen by
@@ -23,12 +23,13 @@ import torch
 
 from memctl.embedding.models import open_classifier, open_embedder
 from memctl.rules.features import FEATURES
+from memctl.rules.hints import hinted
 from memctl.rules.judge import JudgeSettings
 from memctl.rules.relation import CONTEXT, Pair, Relater, combine, described
 from memctl.settings import DEFAULT_MODEL
-from training.folds import FOLDS, fold_of
+from training.folds import FOLDS
 from training.judge_augment import augmented
-from training.judge_claims import Told, claim_pairs, gold, told
+from training.judge_claims import Told, claim_pairs, gold, is_own, told
 from training.judge_data import (
     HERE,
     LabelledPair,
@@ -36,22 +37,20 @@ from training.judge_data import (
     crossed_pairs,
     group_pairs,
     team_pairs,
+    unrelated_pairs,
     written_pairs,
 )
 from training.judge_model import LABELS, MAX_TOKENS, Example, PairModel, Recipe, export, mean_of, predict, train
 from training.judge_replay import Chats, chats
-from training.judge_weigh import Heard, bounds_by_hand, decide, fit, gate, inputs, score, targets
+from training.judge_weigh import Heard, bounds_by_hand, decide, fit, gate, gate_by_hand, inputs, score, targets
 
 RECIPE = Recipe()
 SMOOTHING = 0.04
-WEIGHT = {
-    **{"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5},
-    **{"team": 1.0, "group": 1.0, "claim": 1.0, "read": 1.0},
-}
-ALIKE = {"team": 1000, "group": 3000, "claim": 5000}  # compatible pairs to learn from: those that look most alike
-OFTEN = frozenset(("given", "extra", "read"))  # what was written or read for this is learnt from in every epoch
+WEIGHT = {"given": 1.5, "extra": 1.0, "made": 0.5, "crossed": 0.5, "team": 1.0, "group": 1.0, "claim": 1.0}
+ALIKE = {"team": 500, "group": 3000, "claim": 2500}  # compatible pairs to learn from: those that look most alike
 CROSSED_EVERY = 4
 CROWD = 0.7
+UNRELATED = 3000  # pairs of notes about different things that teach what need not be read
 TRAINED = (0, 1)  # two of the four folds are left out in turn: the mean of both models has seen every pair
 PARTS = 4  # of the pairs left out, when the last step is fitted to some and measured on others
 WEIGHTS = HERE.parent / "memctl" / "weights"
@@ -73,31 +72,48 @@ class Data:
     @cached_property
     def lessons(self) -> list[LabelledPair]:
         """What the model learns from."""
-        labelled = [pair for pair in self.claims if pair.label]
+        teams = [pair for pair in team_pairs(HERE / "teams", self.embed) if pair.group not in self.own]
         return [
             *self.written,
             *augmented(self.written),
             *crossed_pairs(self.written, self.embed)[::CROSSED_EVERY],
-            *self._telling(team_pairs(HERE / "teams", self.embed), ALIKE["team"]),
+            *self._telling(teams, ALIKE["team"]),
             *self._telling(self.groups, ALIKE["group"]),
-            *(pair for pair in labelled if pair.origin == "read"),
-            *self._telling([pair for pair in labelled if pair.origin != "read"], ALIKE["claim"]),
+            *self._telling(self.claims, ALIKE["claim"]),
         ]
 
     @cached_property
+    def own(self) -> set[str]:
+        """The teams that were written here."""
+        return {name for name in self.told if is_own(HERE / "teams" / name)}
+
+    @cached_property
     def claims(self) -> list[LabelledPair]:
-        """Every pair of extracted memories that the judge would compare in the teams."""
-        return claim_pairs(HERE / "teams", self.told, self.embed, JudgeSettings().floor)
+        """Every pair of extracted memories that the judge would compare in the given teams."""
+        return self._claims({name: said for name, said in self.told.items() if name not in self.own})
+
+    @cached_property
+    def own_claims(self) -> list[LabelledPair]:
+        """The same of our own teams, which no model learns from."""
+        return self._claims({name: said for name, said in self.told.items() if name in self.own})
+
+    def _claims(self, told: dict[str, list[Told]]) -> list[LabelledPair]:
+        return claim_pairs(HERE / "teams", told, self.embed, JudgeSettings().floor)
 
     @cached_property
     def told(self) -> dict[str, list[Told]]:
         """What the extractor makes of the training teams."""
         return told(HERE / "teams", WORK / "told.jsonl", WEIGHTS / "keep.onnx")
 
-    def unseen_chats(self) -> list[tuple[str, Chats]]:
-        """The teams of the folds that are left out in turn, ready to be played."""
-        chosen = [team for team in self.told if fold_of(team) in TRAINED]
+    def own_chats(self) -> list[tuple[str, Chats]]:
+        """Every second one of our own teams, ready to be played: all of them would take a quarter of an hour."""
+        chosen = sorted(self.own)[::2]
         return [(team, chats(gold(HERE / "teams", team), self.told[team], self.embed)) for team in chosen]
+
+    def gate_by_hand(self) -> dict[str, Any]:
+        """What tells notes that have nothing to do with each other."""
+        unrelated = unrelated_pairs(self.written, self.embed, JudgeSettings().floor, UNRELATED)
+        return gate_by_hand(self.written, unrelated, self.cosines)
 
     def cosines(self, pairs: Sequence[LabelledPair]) -> list[float]:
         """Give the cosine of each pair, embedding each sentence once."""
@@ -120,10 +136,8 @@ def train_fold(data: Data, fold: int) -> None:
     learn = [pair for pair in learn if pair.origin != "crossed" or not {pair.old, pair.new} & held]
     model = train([_example(pair) for pair in learn], RECIPE, seed=fold)
     torch.save(model.state_dict(), WORK / f"judge-{fold}.pt")
-    for name, pairs in (("written", data.written), ("claims", data.claims)):
-        _, out = by_fold(pairs, fold)
-        asked = [(pair.old, pair.new, pair.by_hand) for pair in out]
-        np.save(WORK / f"judge-{name}-{fold}.npy", predict(model, asked))
+    _, out = by_fold(data.written, fold)
+    np.save(WORK / f"judge-written-{fold}.npy", predict(model, [(pair.old, pair.new, pair.by_hand) for pair in out]))
 
 
 def _example(pair: LabelledPair) -> Example:
@@ -137,7 +151,7 @@ def _example(pair: LabelledPair) -> Example:
         WEIGHT[pair.origin],
         symmetric=pair.label != "supersedes",
         by_hand=pair.by_hand,
-        often=pair.origin in OFTEN or (pair.origin == "claim" and pair.label != "compatible"),
+        often=pair.origin in ("given", "extra") or (pair.origin == "claim" and pair.label != "compatible"),
     )
 
 
@@ -154,35 +168,24 @@ class HeldOut:
     @classmethod
     def written(cls, data: Data) -> "HeldOut":
         """The written pairs, each by the model that was trained without its fold."""
-        return cls._of("written", data.written, data)
+        pairs = [pair for fold in TRAINED for pair in by_fold(data.written, fold)[1]]
+        logits = np.vstack([np.load(WORK / f"judge-written-{fold}.npy") for fold in TRAINED])
+        return cls(pairs, inputs(logits, pairs, data.cosines(pairs)))
 
     @classmethod
     def said(cls, data: Data) -> "HeldOut":
-        """The memories of teams, likewise."""
-        return cls._of("claims", data.claims, data)
-
-    @classmethod
-    def _of(cls, name: str, all_pairs: Sequence[LabelledPair], data: Data) -> "HeldOut":
-        pairs = [pair for fold in TRAINED for pair in by_fold(all_pairs, fold)[1]]
-        logits = np.vstack([np.load(WORK / f"judge-{name}-{fold}.npy") for fold in TRAINED])
+        """The memories of our own teams, by the shipped weights."""
+        pairs = data.own_claims
+        encoder, _ = open_classifier("judge")
+        logits = encoder.run([hinted(pair.old, pair.new, by_hand=False) for pair in pairs])[0]
         return cls(pairs, inputs(logits, pairs, data.cosines(pairs)))
-
-    @property
-    def sure(self) -> np.ndarray:
-        """Mark the pairs whose label is known."""
-        return self.wanted >= 0
-
-    def fitted(self, where: np.ndarray | None = None) -> dict[str, Any]:
-        """Fit the linear model to the pairs whose label is known, or to those of them that are marked."""
-        marked = self.sure if where is None else self.sure & where
-        return fit(self.rows[marked], self.wanted[marked])
 
     def chances(self) -> np.ndarray:
         """Give chances by linear models that have not seen the pair's team or group either."""
         chances = np.zeros((len(self.pairs), len(LABELS)))
         for part in range(PARTS):
             out = self.parts == part
-            chances[out] = combine(self.rows[out], self.fitted(~out))
+            chances[out] = combine(self.rows[out], fit(self.rows[~out], self.wanted[~out]))
         return chances
 
 
@@ -196,9 +199,10 @@ def finish(data: Data, measured: Path | None) -> None:
         "labels": list(LABELS),
         "features": [*FEATURES, *CONTEXT],
         "hand": {
-            **written.fitted(),
+            **fit(written.rows, written.wanted),
             "bounds": bounds_by_hand(by_hand, written.wanted),
             "crowd": CROWD,
+            "gate": data.gate_by_hand(),
         },
         "max_tokens": MAX_TOKENS,
     }
@@ -215,16 +219,16 @@ def finish(data: Data, measured: Path | None) -> None:
 def weigh(data: Data) -> None:
     """Fit what is made of the model's answers in chats, and add it to the description and the report."""
     said = HeldOut.said(data)
-    heard = Heard(data.unseen_chats(), said.pairs, said.chances())
+    heard = Heard(data.own_chats(), said.pairs, said.chances())
     about = json.loads(ABOUT.read_text(encoding="utf-8"))
-    about["gate"] = gate(said.rows[said.sure, len(LABELS) :], said.wanted[said.sure])
-    about["chat"] = {**said.fitted(), "bounds": heard.best_bounds()}
+    about["gate"] = gate(said.rows[:, len(LABELS) :], said.wanted)
+    about["chat"] = {**fit(said.rows, said.wanted), "bounds": heard.best_bounds()}
     ABOUT.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     before = REPORT.read_text(encoding="utf-8").split(_CHATS)[0]
     lines = [
         _CHATS,
-        f"What the extractor makes of {len(heard.teams)} teams, played through the judge session by session with the "
-        f"answers of the model that has not seen them. Bounds: `{json.dumps(about['chat']['bounds'])}`.",
+        f"What the extractor makes of {len(heard.teams)} teams that the model has not seen, played through the judge "
+        f"session by session. Bounds: `{json.dumps(about['chat']['bounds'])}`.",
         "",
         *_table({f"{len(heard.teams)} teams": heard.figures(about["chat"]["bounds"])}),
     ]

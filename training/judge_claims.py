@@ -1,10 +1,8 @@
 """Memories as the extractor writes them: what the judge meets in chats, with leads, names and asides left in.
 
-The annotated teams are read with the shipped extractor. The pairs that an earlier judge found hardest to tell were read
-one by one, with what was said before, and ``chat_pairs.jsonl`` holds what was decided. Of the others, a memory stands
-for the gold facts that it says, as the evaluation counts it, and two memories relate as those facts do; a memory that
-says no gold fact is taken for something else. Two that say one gold fact often tell different parts of it: of those
-that were read, 43 in 100 were no duplicates, so the others are left out.
+The annotated teams are read with the shipped extractor; a memory stands for the gold facts that it says, as the
+evaluation counts it, and two memories relate as those facts do. A memory that says no gold fact is taken for something
+else: nothing that it could replace is known.
 """
 
 import json
@@ -16,7 +14,7 @@ import numpy as np
 
 from memctl.embedding.models import open_classifier
 from memctl.extraction.local import Card, LocalExtractor
-from training.judge_data import Embed, LabelledPair, chat_pairs, closure, links
+from training.judge_data import Embed, LabelledPair, closure, links
 from training.keep_data import Team, fits, load_all, says
 
 Ties = dict[tuple[int, int], str]
@@ -53,11 +51,14 @@ def gold(teams: Path, team: str) -> list[dict]:
     return list(json.loads((teams / team / "gold.json").read_text(encoding="utf-8"))["facts"])
 
 
+def is_own(folder: Path) -> bool:
+    """Tell whether a team was written here."""
+    return json.loads((folder / "gold.json").read_text(encoding="utf-8")).get("origin") == "own"
+
+
 def claim_pairs(teams: Path, memories: dict[str, list[Told]], embed: Embed, floor: float) -> list[LabelledPair]:
-    """Give every pair of extracted memories of a team that the judge would compare; no label where none is sure."""
-    read = {(pair.group, pair.old, pair.new): pair for pair in chat_pairs()}
-    derived = [pair for team, said in memories.items() for pair in _of_team(gold(teams, team), said, embed, floor)]
-    return [read.get((pair.group, pair.old, pair.new), pair) for pair in derived]
+    """Give every pair of extracted memories of a team that the judge would compare."""
+    return [pair for team, said in memories.items() for pair in _of_team(gold(teams, team), said, embed, floor)]
 
 
 def _extracted(team: Team) -> Iterator[Told]:
@@ -90,8 +91,8 @@ def _of_team(facts: list[dict], said: Sequence[Told], embed: Embed, floor: float
             old, new = said[older], said[newer]
             label = _label(set(old.said), set(new.said), ties, linked)
             if label == "compatible" and _part_of_a_change(facts, old, new, ties):
-                label = ""
-            if cosines[older, newer] >= floor and old.text != new.text:
+                continue
+            if label and cosines[older, newer] >= floor and old.text != new.text:
                 seen = (old.type != new.type, old.session == new.session, old.speaker == new.speaker)
                 yield LabelledPair(old.text, new.text, label, "claim", old.team, *seen)
 
@@ -107,7 +108,7 @@ def _part_of_a_change(facts: list[dict], old: Told, new: Told, ties: Ties) -> bo
 def _label(old: set[int], new: set[int], ties: Ties, linked: np.ndarray) -> str:
     """Relate two memories by the facts they say; nothing where that does not follow."""
     if old & new:
-        return ""
+        return "duplicate"
     found = {ties.get((one, other)) for one in old for other in new} - {None}
     if found:
         return str(found.pop()) if len(found) == 1 else ""

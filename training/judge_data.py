@@ -18,7 +18,6 @@ HERE = Path(__file__).parent
 Embed = Callable[[Sequence[str]], np.ndarray]
 _LINKS = {"supersedes": "supersedes", "restates": "duplicate"}
 NOTES = frozenset(("given", "extra", "made", "crossed", "measured"))
-_SEEN = ("other_type", "same_chat", "same_speaker")
 _ALIKE_PER_FACT = 2
 _ALIKE_PER_CHANGE = 5  # a statement that changes something must leave all else alone
 _APART_PER_FACT = 1
@@ -56,15 +55,6 @@ def written_pairs() -> list[LabelledPair]:
             _read(HERE / "pairs.jsonl", "given"), *(_read(p, "extra") for p in sorted(HERE.glob("extra_pairs*.jsonl")))
         )
     )
-
-
-def chat_pairs() -> list[LabelledPair]:
-    """Read the memories of teams that were compared one by one; ``""`` where it cannot be told, or holds in part."""
-    rows = [json.loads(line) for line in (HERE / "chat_pairs.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [
-        LabelledPair(row["old"], row["new"], row["verdict"], "read", row["team"], *(name in row["seen"] for name in _SEEN))
-        for row in rows
-    ]
 
 
 def team_pairs(teams: Path, embed: Embed) -> list[LabelledPair]:
@@ -174,6 +164,20 @@ def crossed_pairs(pairs: Sequence[LabelledPair], embed: Embed) -> list[LabelledP
             old = chosen[int(random.choice(others))].old
             crossed.append(LabelledPair(old, pair.new, "compatible", "crossed", pair.group))
     return crossed
+
+
+def unrelated_pairs(pairs: Sequence[LabelledPair], embed: Embed, floor: float, number: int) -> list[LabelledPair]:
+    """Pair sentences of different groups at random, just so alike that they would be compared: most that is."""
+    groups = {text: pair.group for pair in pairs for text in (pair.old, pair.new)}
+    texts = sorted(groups)
+    vectors = embed(texts)
+    random = np.random.default_rng(0)
+    made: list[LabelledPair] = []
+    while len(made) < number:
+        one, other = (int(place) for place in random.integers(len(texts), size=2))
+        if groups[texts[one]] != groups[texts[other]] and vectors[one] @ vectors[other] >= floor:
+            made.append(LabelledPair(texts[one], texts[other], "compatible", "crossed", groups[texts[one]]))
+    return made
 
 
 def by_fold(pairs: Sequence[LabelledPair], fold: int) -> tuple[list[LabelledPair], list[LabelledPair]]:

@@ -19,6 +19,7 @@ COMPATIBLE, DUPLICATE, SUPERSEDES = range(3)
 NEVER = 1.1  # a bound that no chance reaches
 _DECAY = 0.01
 _UNREAD = 0.02  # the share of changes and restatements that the gate may keep from the model
+_UNREAD_BY_HAND = 0.01  # the same of a note that is compared with one other
 _HAND = {"compatible_retired": 0.03, "compatible_merged": 0.06}
 _HARM = 6.0  # how much worse a share of standing facts that are retired is than one of replaced facts that are not
 _LOST = 0.01  # the share of facts that may be merged away
@@ -40,16 +41,25 @@ def inputs(logits: np.ndarray, pairs: Sequence[LabelledPair], cosines: Sequence[
     return np.hstack([logits, described(asked)])
 
 
-def gate(seen: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
+def gate(seen: np.ndarray, wanted: np.ndarray, unread: float = _UNREAD) -> dict[str, Any]:
     """Fit what tells pairs that the model need not read, so that hardly a change or restatement is among them."""
     fitted = fit(seen, wanted)
     tied = 1 - combine(seen, fitted)[:, COMPATIBLE]
-    return {**fitted, "least": round(float(np.quantile(tied[wanted != COMPATIBLE], _UNREAD)), 5)}
+    return {**fitted, "least": round(float(np.quantile(tied[wanted != COMPATIBLE], unread)), 5)}
+
+
+def gate_by_hand(
+    written: Sequence[LabelledPair], unrelated: Sequence[LabelledPair], cosines: Callable[..., list[float]]
+) -> dict[str, Any]:
+    """Fit the gate for notes: what tells the written changes and restatements from sentences about other things."""
+    pairs = [*(pair for pair in written if pair.label != "compatible"), *unrelated]
+    seen = inputs(np.zeros((len(pairs), len(LABELS))), pairs, cosines(pairs))[:, len(LABELS) :]
+    return gate(seen, targets(pairs), _UNREAD_BY_HAND)
 
 
 def targets(pairs: Sequence[LabelledPair]) -> np.ndarray:
-    """Number the labels of pairs; -1 where none is known."""
-    return np.array([LABELS.index(pair.label) if pair.label else -1 for pair in pairs])
+    """Number the labels of pairs."""
+    return np.array([LABELS.index(pair.label) for pair in pairs])
 
 
 def fit(rows: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:

@@ -59,6 +59,7 @@ GROWING = (
     "read",
 )  # more is never worse
 LITERAL_WEIGHT = 0.1
+NEVER = 1.1
 
 
 @dataclass
@@ -386,7 +387,9 @@ def _vectors(chosen_teams: Sequence[Team], cache: Path, *, plain: bool) -> dict[
 def _write(name: str, ranking: Ranking, cut: dict[str, float]) -> None:
     known = json.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {}
     parts = {"relevance": ranking.relevance, "read": ranking.read, "answerable": ranking.answerable}
-    known[name] = {part: model.shape() for part, model in parts.items() if model is not None} | cut
+    # how surely a memory must be overtaken to be left out is chosen afterwards: training.recall_overtaken
+    overtaken = {"overtaken": known.get(name, {}).get("overtaken", NEVER)}
+    known[name] = {part: model.shape() for part, model in parts.items() if model is not None} | cut | overtaken
     WEIGHTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 

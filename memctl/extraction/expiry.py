@@ -66,7 +66,11 @@ _MONTH_ONLY = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
-    rf"(?:\b({_latin(WEEKDAYS)})s?\b|(下)?({_ideographs(WEEKDAYS)}))",
+    rf"(?:\b({_latin(WEEKDAYS)})\b|(下)?({_ideographs(WEEKDAYS)}))",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(
+    r"(?:\b(?:every|each|jede[nrs]?|cada|todos los|chaque|tous les|toda|todas as)\s+(?:other\s+)?|每个?)$",
     re.IGNORECASE,
 )
 _AHEAD = re.compile(
@@ -196,7 +200,10 @@ def _dates(text: str, now: datetime) -> _Found:
 
 
 def _weekdays(text: str, now: datetime) -> _Found:
+    """Find days of the week; "on Sundays" and "every Sunday" name no single one."""
     for match in _WEEKDAY.finditer(text):
+        if _EVERY.search(text[: match.start()]):
+            continue
         name = (match[1] or match[3]).lower()
         days = (WEEKDAYS[name] - now.weekday()) % 7 or 7
         if match[2] and WEEKDAYS[name] > now.weekday():

@@ -12,6 +12,7 @@ from memctl.operations.lines import take_lines
 from memctl.rules.deep import Turn, score_turns
 from memctl.rules.history import holds_at
 from memctl.rules.layout import Layout
+from memctl.rules.overtaken import without_overtaken
 from memctl.rules.pack import pack
 from memctl.rules.rank import Balance, rank
 from memctl.rules.relevance import Candidate, Question, fitted
@@ -155,15 +156,18 @@ def _answer(
     scope, question = memory.scope(line.agent), Question.of(line.query)
     scopes, now = scope_chain(scope), asked.as_of or memory.now()
     candidates = _candidates(store, question, vector, scopes, now, asked)
-    hits = rank(
+    weights = fitted("tuned" if memory.asks_in_its_own_way else "plain")
+    ranked = rank(
         question,
-        candidates,
+        [candidate for candidate, _ in candidates],
         now=now,
-        weights=fitted("tuned" if memory.asks_in_its_own_way else "plain"),
+        weights=weights,
         balance=Balance.of(memory.settings),
         floor=float(memory.settings["recall.floor"]),
         read=memory.read if memory.asks_in_its_own_way else None,
     )
+    vectors = {candidate.fact.id: stored for candidate, stored in candidates if stored is not None}
+    hits = without_overtaken(ranked, vectors, lambda pairs: memory.compare(pairs), weights.overtaken)
     limit = int(memory.settings["recall.limit"]) if asked.limit is None else asked.limit
     messages = [] if plain is None else _messages(store, question, plain, scopes, now, asked, limit)
     return pack(
@@ -180,8 +184,8 @@ def _answer(
 
 def _candidates(
     store: "Store", question: Question, vector: "np.ndarray", scopes: Sequence[str], now: datetime, asked: Asked
-) -> list[Candidate]:
-    """Search the memories that held at the instant and are of the kind asked for."""
+) -> "list[tuple[Candidate, np.ndarray | None]]":
+    """Search the memories that held at the instant and are of the kind asked for; give them with their vectors."""
     past = asked.as_of is not None
     wanted = Filter(
         types=asked.types,
@@ -197,7 +201,7 @@ def _candidates(
     )
     held = [one for one in found if not past or holds_at(one.fact, now)]
     around = surroundings(store, scopes, (place for one in held if (place := _place(one.fact))), vector)
-    return [_candidate(one.fact, one.cosine, around.get(_place(one.fact) or _NOWHERE)) for one in held]
+    return [(_candidate(one.fact, one.cosine, around.get(_place(one.fact) or _NOWHERE)), one.vector) for one in held]
 
 
 def _candidate(fact: Fact, cosine: float | None, around: Surroundings | None) -> Candidate:

@@ -145,12 +145,21 @@ class Relater:
         return np.hstack([logits, seen])
 
     def _worth_reading(self, pairs: Sequence[Pair], seen: "np.ndarray") -> "np.ndarray":
-        """Choose what the model reads: of a chat most pairs have so little in common that it need not be asked."""
+        """Choose what the model reads: most pairs have so little in common that it need not be asked.
+
+        Of notes written by hand it learnt mostly such as are alike, and sees ties among others that are not. The more a
+        note is compared with, the less likely is each to be meant, and the more often it may err: so the more must be
+        in common.
+        """
         import numpy as np
 
-        gate = self._about["gate"]
-        by_hand = np.array([pair.by_hand for pair in pairs])
-        return np.flatnonzero(by_hand | (combine(seen, gate)[:, 0] < 1 - gate["least"]))
+        hand, chat = self._about["hand"]["gate"], self._about["gate"]
+        tied = {by_hand: 1 - combine(seen, gate)[:, 0] for by_hand, gate in ((True, hand), (False, chat))}
+        least = [
+            _shifted(hand["least"], 2 * math.log(max(1, pair.among))) if pair.by_hand else chat["least"]
+            for pair in pairs
+        ]
+        return np.array([k for k, pair in enumerate(pairs) if tied[pair.by_hand][k] > least[k]], dtype=int)
 
     def _decided(self, pairs: Sequence[Pair], seen: "np.ndarray") -> list[Relation]:
         rows = self.inputs(pairs, seen)

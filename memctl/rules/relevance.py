@@ -73,7 +73,8 @@ class Weights:
     """What was fitted: relevance of a memory, answerability of a question, and where to cut.
 
     ``read`` is the relevance of a memory that was read beside the question. Below ``least`` answerability silence is
-    better; a memory below ``share`` of the best one's relevance, or below ``floor``, is not shown.
+    better; a memory below ``share`` of the best one's relevance, or below ``floor``, is not shown. Nor is one that a
+    later one among those shown replaced with a chance of ``overtaken``.
     """
 
     relevance: Line
@@ -81,6 +82,7 @@ class Weights:
     least: float
     share: float
     floor: float
+    overtaken: float
     read: Line | None = None
 
 
@@ -89,7 +91,7 @@ def fitted(name: str) -> Weights:
     """Read the weights called ``name``: ``tuned`` or ``plain``."""
     read = json.loads((files("memctl") / "weights" / "recall.json").read_text("utf-8"))[name]
     second = Line(**read["read"]) if "read" in read else None
-    cuts = (read["least"], read["share"], read["floor"])
+    cuts = (read["least"], read["share"], read["floor"], read["overtaken"])
     return Weights(Line(**read["relevance"]), Line(**read["answerable"]), *cuts, second)
 
 

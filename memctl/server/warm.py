@@ -83,9 +83,9 @@ class WarmMemory(OpenMemory):
         return self._shared("local_extractor", tuple(self.lifetimes().items()))  # type: ignore[no-any-return]
 
     @cached_property
-    def relate(self) -> "Relate":
-        """The judge's view of pairs of sentences."""
-        return self._shared("relate", None)  # type: ignore[no-any-return]
+    def compare(self) -> "Relate":
+        """The trained model's view of pairs of sentences."""
+        return self._shared("compare", None)  # type: ignore[no-any-return]
 
     def _shared(self, name: str, key: Any) -> Any:
         load = getattr(OpenMemory, name).func
@@ -121,10 +121,13 @@ class Warm:
         """Load what the first recall will need; what cannot be loaded will be said by the request that needs it."""
         from contextlib import suppress
 
+        from memctl.rules.relation import Pair
+
         with suppress(MemctlError):
             memory = self.open()
             memory.ask(["warm"])
             memory.read([("warm", "warm")])
+            memory.compare([Pair("warm", "warmer", by_hand=True)])
             if memory.existing is not None:
                 from memctl.operations.recall import Asked, recall
 

@@ -27,7 +27,7 @@ class Question:
 def search_facts(record: Record, vector: Any, terms: str, wanted: Filter, limit: int) -> list[Found]:
     """Give the facts nearest in meaning and those that share words; see ``Store.search_facts``."""
     asked = Question("facts", FACT_COLUMNS, vector, terms, fact_condition(wanted), limit)
-    return [Found(fact_of(row), near_by, words) for row, near_by, words in _hybrid(record, asked)]
+    return [Found(fact_of(row), near_by, words, row["vector"]) for row, near_by, words in _hybrid(record, asked)]
 
 
 def search_messages(
@@ -46,7 +46,7 @@ def _hybrid(record: Record, asked: Question) -> list[tuple[Row, float | None, fl
     except DamagedStore:
         record.note("Part of the record cannot be read; the rest was searched. Run memctl check.")
         rows, scores = _of_the_rest(record, asked)
-    found = [(row, _cosine_or_none(asked.vector, row.pop("vector")), scores.get(row["id"])) for row in rows]
+    found = [(row, _cosine_or_none(asked.vector, row["vector"]), scores.get(row["id"])) for row in rows]
     return sorted(found, key=lambda one: (-(-1.0 if one[1] is None else one[1]), -(one[2] or 0.0), one[0]["id"]))
 
 

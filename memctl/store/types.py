@@ -185,11 +185,12 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A fact that a search met: ``cosine`` and ``bm25`` are None where that way of looking gave nothing."""
+    """A fact that a search met, with its vector: ``cosine`` and ``bm25`` are None where that way gave nothing."""
 
     fact: Fact
     cosine: float | None = None
     bm25: float | None = None
+    vector: Any = None
 
 
 @dataclass(frozen=True, slots=True)

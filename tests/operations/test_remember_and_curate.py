@@ -44,6 +44,50 @@ def test_a_changed_value_replaces_the_old_one(memory):
     assert active(memory) == {"The session timeout is 45 seconds, not 30"}
 
 
+UNRELATED = (
+    "The warehouse opens at six in the morning",
+    "Ingrid signs off every contract above 10,000 euros",
+    "The search index is rebuilt on Sundays",
+    "Thumbnails are 320 pixels wide",
+    "Our mascot is a hedgehog",
+    "Refunds take five working days",
+    "The beta has 40 testers in Portugal",
+    "Error messages never show stack traces",
+    "The parser is written in Rust",
+    "Printer toner is ordered by the front desk",
+    "Sessions expire after 20 minutes",
+    "Photos are stored in the Frankfurt bucket",
+    "The newsletter goes out on the second Thursday",
+    "Interns get read access only",
+    "The load test tops out at 900 requests a second",
+    "Maps come from OpenStreetMap",
+    "Every migration needs a rollback script",
+    "Every quarter ends with a review in Lyon",
+    "Tickets without an owner go to Priyanka",
+    "The dark theme is the default",
+    "Coffee is free on every floor",
+    "The scanner firmware must stay on 2.4",
+)
+
+
+def test_of_many_notes_about_different_things_each_stays(memory):
+    told(memory, *UNRELATED)
+    assert active(memory) == set(UNRELATED)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Sessions expire after 20 minutes", "Sessions expire after 45 minutes now, no longer after 20"),
+        ("The parser is written in Rust", "We moved the parser from Rust to Go"),
+    ],
+)
+def test_among_many_notes_a_change_still_finds_the_one_it_replaces(memory, old, new):
+    told(memory, *UNRELATED, at="2026-03-02", type="fact")
+    told(memory, new, at="2026-03-20", type="fact")
+    assert active(memory) == {new, *UNRELATED} - {old}
+
+
 def test_two_environments_both_stay(memory):
     told(memory, "The staging database is Postgres 15", "The production database is Postgres 16")
 
