@@ -3,8 +3,6 @@
 MiniLM reads a question and a memory together and tells whether the memory answers it. It learns from lists: the
 memories that answer a question among those that lie nearest to it. One fold of teams and lists is left out, on which
 ``recall_fit`` fits what is made of its answers.
-
-``--stage train --seed N`` trains one of the models whose mean is shipped, ``--stage finish`` exports the mean.
 """
 
 import argparse
@@ -25,14 +23,13 @@ from memctl.rules.passages import asked as asked_text
 from memctl.rules.passages import passage
 from training.folds import HELD_OUT, fold_of
 from training.graphs import encode, export, tokenizer
-from training.judge_model import PairModel, mean_of
+from training.judge_model import PairModel
 from training.recall_data import HERE, Item, Team, alive, embedded, embedded_texts, teams
 
 WEIGHTS = HERE.parent / "memctl" / "weights"
 MAX_TOKENS = 80
 _RIGHT, _WRONG = 3, 6  # memories of a list that answer, and that do not
 _RIGHT_WEIGHT = 3.0
-SEEDS = (0, 1)  # the weights that are shipped are the mean of models that read the questions in other orders
 
 
 @dataclass(frozen=True)
@@ -123,12 +120,11 @@ def _listed(group: str, question: str, told: Sequence[str], right: Sequence[bool
     return Listed(group, asked_text(question), tuple(told[k] for k in chosen), tuple(right[k] for k in chosen))
 
 
-def train(lists: Sequence[Listed], recipe: Recipe, seed: int) -> ReaderModel:
+def train(lists: Sequence[Listed], recipe: Recipe, seed: int = 0) -> ReaderModel:
     """Fine-tune on lists; the same seed and lists give the same weights."""
-    torch.manual_seed(0)  # every model starts alike, so that their weights can be averaged
-    model, reader = ReaderModel(recipe.dropout), tokenizer(MAX_TOKENS, "only_second")
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
+    model, reader = ReaderModel(recipe.dropout), tokenizer(MAX_TOKENS, "only_second")
     model.freeze(recipe.frozen_layers)
     body = [parameter for parameter in model.encoder.parameters() if parameter.requires_grad]
     heads = [*model.hidden.parameters(), *model.output.parameters()]
@@ -182,45 +178,18 @@ def _loss(logits: torch.Tensor, batch: Sequence[Listed]) -> torch.Tensor:
     return total
 
 
-def lessons(cache: Path) -> list[Listed]:
-    """Collect the questions of all teams and lists but those of the fold that is left out."""
-    learnt = [team for team in teams() if fold_of(team.name) != HELD_OUT]
-    embedded(learnt, cache)
-    return lists_of_teams(learnt) + [one for one in lists_of_groups(cache) if fold_of(one.group) != HELD_OUT]
-
-
-def trained(seed: int) -> ReaderModel:
-    """Load a model that ``--stage train`` left."""
-    model = ReaderModel()
-    model.load_state_dict(torch.load(_kept(seed)))
-    return model
-
-
-def _kept(seed: int) -> Path:
-    return HERE / ".work" / f"reader-{seed}.pt"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Train without the questions of one fold, and write the mean of the models."""
+    """Train without the questions of one fold, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=HERE / ".work" / "recall_vectors.npz")
-    parser.add_argument("--stage", choices=("train", "finish"))
-    parser.add_argument("--seed", type=int, choices=SEEDS, action="append")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
-    if options.stage in (None, "train"):
-        lists = lessons(options.cache)
-        print(f"{len(lists)} questions, {sum(len(one.passages) for one in lists)} pairs", flush=True)
-        for seed in options.seed or SEEDS:
-            torch.save(train(lists, Recipe(), seed).state_dict(), _kept(seed))
-    if options.stage in (None, "finish"):
-        finish()
-
-
-def finish() -> None:
-    """Export the mean of the models."""
-    model = mean_of([trained(seed) for seed in SEEDS])
+    learnt = [team for team in teams() if fold_of(team.name) != HELD_OUT]
+    embedded(learnt, options.cache)
+    lists = lists_of_teams(learnt) + [one for one in lists_of_groups(options.cache) if fold_of(one.group) != HELD_OUT]
+    print(f"{len(lists)} questions, {sum(len(one.passages) for one in lists)} pairs", flush=True)
+    model = train(lists, Recipe())
     sample = encode(tokenizer(MAX_TOKENS), [("one", "two"), ("and another question", "a memory")])
     export(model, WEIGHTS / "reader.onnx", sample, "logit")
     about = {"max_tokens": MAX_TOKENS, "recipe": asdict(Recipe())}

@@ -140,6 +140,7 @@ READ = Weights(
     least=0.5,
     share=0.0,
     floor=0.0,
+    overtaken=1.1,
     read=Line(0.0, {"read": 1.0}),
 )
 
