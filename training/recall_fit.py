@@ -31,6 +31,7 @@ from memctl.rules.rank import chosen
 from memctl.rules.relevance import Candidate, Features, Question, features, outlook, read_features
 from memctl.rules.terms import query_terms
 from training.folds import HELD_OUT, fold_of
+from training.judge_weigh import NEVER
 from training.recall_data import HERE, Ask, Item, Team, alive, embedded, teams
 from training.recall_reader import passage_of
 
@@ -59,7 +60,6 @@ GROWING = (
     "read",
 )  # more is never worse
 LITERAL_WEIGHT = 0.1
-NEVER = 1.1
 
 
 @dataclass

@@ -26,8 +26,9 @@ from memctl.rules.overtaken import without_overtaken
 from memctl.rules.relation import Pair, Relation
 from memctl.rules.relevance import fitted
 from training.folds import HELD_OUT, fold_of
+from training.judge_weigh import NEVER
 from training.recall_data import HERE, instant, says
-from training.recall_fit import NEVER, WEIGHTS
+from training.recall_fit import WEIGHTS
 
 BOUNDS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, NEVER)
 LIMIT = 5

@@ -167,6 +167,7 @@ def _answer(
         read=memory.read if memory.asks_in_its_own_way else None,
     )
     vectors = {candidate.fact.id: stored for candidate, stored in candidates if stored is not None}
+    # called late: where there is nothing to compare, the model is not loaded
     hits = without_overtaken(ranked, vectors, lambda pairs: memory.compare(pairs), weights.overtaken)
     limit = int(memory.settings["recall.limit"]) if asked.limit is None else asked.limit
     messages = [] if plain is None else _messages(store, question, plain, scopes, now, asked, limit)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from memctl.model import Claim, Fact, Verdict, Wording
 from memctl.rules.bench import Bench, comparable
-from memctl.rules.board import BY_HAND
 from memctl.rules.candidates import naming, near
 from memctl.rules.clusters import latest, moment, texts, wording_of
 from memctl.rules.identity import normalised
@@ -144,16 +143,7 @@ class _Plan:
         if normalised(one.text) == normalised(other.text):
             return
         old, new = (other, one) if moment(other) < moment(one) else (one, other)
-        pair = Pair(
-            old.text,
-            new.text,
-            setting.cosine,
-            other_type=setting.other_type,
-            same_chat=old.source.transcript == new.source.transcript,
-            same_speaker=old.source.speaker == new.source.speaker,
-            by_hand=new.source.transcript == BY_HAND,
-            among=setting.among,
-        )
+        pair = Pair.of(old, new, setting.cosine, other_type=setting.other_type, among=setting.among)
         self.pairs.setdefault((old.text, new.text), pair)
 
 

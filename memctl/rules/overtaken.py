@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memctl.model import Fact, Hit
-from memctl.rules.board import BY_HAND
 from memctl.rules.clusters import latest, moment
 from memctl.rules.relation import Pair, Relate
 
@@ -59,13 +58,5 @@ def _open(old: Fact, new: Fact, vectors: Mapping[str, "np.ndarray"]) -> bool:
 
 
 def _pair(old: Fact, new: Fact, vectors: Mapping[str, "np.ndarray"]) -> Pair:
-    before, after = latest(old).source, latest(new).source
-    return Pair(
-        old.text,
-        new.text,
-        float(vectors[old.id] @ vectors[new.id]),
-        other_type=old.type is not new.type,
-        same_chat=before.transcript == after.transcript,
-        same_speaker=before.speaker == after.speaker,
-        by_hand=after.transcript == BY_HAND,
-    )
+    before, after = (replace(latest(fact), text=fact.text) for fact in (old, new))
+    return Pair.of(before, after, float(vectors[old.id] @ vectors[new.id]), other_type=old.type is not new.type)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from memctl.model import Wording
+from memctl.rules.board import BY_HAND
 from memctl.rules.cues import numbered
 from memctl.rules.features import FEATURES, features
 from memctl.rules.hints import hinted
@@ -62,6 +64,21 @@ class Pair:
     same_speaker: bool = False
     by_hand: bool = False
     among: int = 1
+
+    @classmethod
+    def of(cls, old: Wording, new: Wording, cosine: float, *, other_type: bool, among: int = 1) -> "Pair":
+        """Compare two wordings, the older first."""
+        before, after = old.source, new.source
+        return cls(
+            old.text,
+            new.text,
+            cosine,
+            other_type=other_type,
+            same_chat=before.transcript == after.transcript,
+            same_speaker=before.speaker == after.speaker,
+            by_hand=after.transcript == BY_HAND,
+            among=among,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +171,7 @@ class Relater:
         import numpy as np
 
         hand, chat = self._about["hand"]["gate"], self._about["gate"]
-        tied = {by_hand: 1 - combine(seen, gate)[:, 0] for by_hand, gate in ((True, hand), (False, chat))}
+        tied = {kind: 1 - combine(seen, hand if kind else chat)[:, 0] for kind in {pair.by_hand for pair in pairs}}
         least = [
             _shifted(hand["least"], 2 * math.log(max(1, pair.among))) if pair.by_hand else chat["least"]
             for pair in pairs
